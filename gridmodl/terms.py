@@ -247,6 +247,11 @@ class Criterion:
         has the same type, and what is compiled for one serves the other where their terms are the same.
     max_rows : int, optional
         The most rows, weights counted, for which its costs keep their digits; more are refused.
+    class_roles : bool or int, optional
+        Whether the classes are not alike: ordered, of different costs, or each of a meaning of its own, as treated and
+        cured. Terms then read ``cell.counts[j]`` by the number j of a class in ``Model.classes``. A number is the
+        number of classes that they need; targets of another one are refused. By default the order of the classes must
+        not matter. `check_criterion` tests it.
     joins_pure_runs : bool, optional
         Whether some cheapest partition of a numerical variable never cuts between neighbouring values that
         hold only rows of one and the same class. Where rows are unlabelled: never cuts but between two consecutive
@@ -316,6 +321,7 @@ class Criterion:
     constants: ClassVar[Mapping[str, type]] = {}
     unread: ClassVar[Mapping[str, bool | int | float]] = {}
     max_rows: ClassVar[int] = 2**53 - 1
+    class_roles: ClassVar[bool | int] = False
     joins_pure_runs: ClassVar[bool] = False
     groups_by_share: ClassVar[bool] = False
     concave_cell: ClassVar[bool] = False

@@ -5,7 +5,7 @@ fit, use, showing, about         commands that make a model, use one on rows, sh
                                  to import, for --help
 fitting, applying, comparing     the work of gridmodl fit and average, of apply and sample, and of compare
 scorecard/                       the command for scorecards, and its work
-modelfiles, outputs              model files read and shown; files written whole or not at all
+modelfiles, outputs              model files read and shown; what commands write
 reading/                         data files, from typed columns down to bytes; DuckDB, which parses text and counts long
                                  tables; what memory holds
 options, messages                options that commands share; messages and errors

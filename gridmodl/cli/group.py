@@ -20,10 +20,10 @@ from gridmodl.cli import INTERRUPTED
 from gridmodl.cli.about import cache, completion, criteria, demo
 from gridmodl.cli.fit import average, fit
 from gridmodl.cli.messages import Failure, Interrupted, describe_error, echo
-from gridmodl.cli.outputs import drop_unfinished
 from gridmodl.cli.scorecard.command import scorecard
 from gridmodl.cli.showing import edit, export, report, show, sql
 from gridmodl.cli.use import apply, compare, sample
+from gridmodl.writing import drop_unfinished
 
 STOPPING = b"gridmodl: stopping; Ctrl-C again ends at once, without a result\n"
 

@@ -292,7 +292,7 @@ def test_ctrl_c_cancels_a_query_of_duckdb(query):
 def test_a_second_interrupt_ends_at_once_and_leaves_nothing_half_written(tmp_path):
     code = (
         "import os, signal, sys\nfrom gridmodl.cli.group import handle_interrupts\n"
-        "from gridmodl.cli.outputs import replaced\nhandle_interrupts()\n"
+        "from gridmodl.writing import replaced\nhandle_interrupts()\n"
         "with replaced(sys.argv[1]) as beside:\n"
         "    beside.write_text('half')\n"
         "    try:\n        os.kill(os.getpid(), signal.SIGINT)\n"
