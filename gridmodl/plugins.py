@@ -14,14 +14,26 @@ import math
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
 import pluggy
 
 from gridmodl.spelling import did_you_mean, similar_names
-from gridmodl.terms import CORE_FIELDS, FLOORS, FUNCTIONS, PROBLEMS, TERMS, Criterion, finish, floor, part
+from gridmodl.terms import (
+    CORE_FIELDS,
+    FLOORS,
+    FUNCTIONS,
+    PROBLEMS,
+    TERMS,
+    Criterion,
+    Problem,
+    finish,
+    floor,
+    gradient,
+    part,
+)
 
 PATIENCE = 10.0  # seconds after which a plugin that is still loading is named
 
@@ -31,6 +43,10 @@ hookimpl = pluggy.HookimplMarker("gridmodl")
 
 class PluginWarning(UserWarning):
     """A plugin, or one criterion of it, was left out."""
+
+
+class MissingCriterion(ValueError):
+    """The criterion that found a model is not installed."""
 
 
 @hookspec
@@ -182,6 +198,17 @@ def criterion_for(criterion: str | Criterion | type[Criterion], problem: str) ->
     return sibling(**{name: v for name, v in criterion.chosen.items() if v != defaults[name]})
 
 
+def criterion_of(name: str, options: Mapping[str, Any], problem: str) -> Criterion:
+    """The criterion that a model names, with its `options`; raise MissingCriterion if it is not installed."""
+    if problem not in _registry().get(name, {}):
+        raise MissingCriterion(
+            f"criterion {name!r}, which found the model, is not installed here for problem {problem!r} "
+            f"({PROBLEMS[problem]}), so nothing can be priced; install the plugin that it came with. What asks for "
+            "no price works without it: predictions, tables, queries, compare(..., refit=False)"
+        )
+    return criterion_for(get_criterion(name, **options), problem)
+
+
 def _family(name: str) -> dict[str, type[Criterion]]:
     """Criterion classes with this name, by problem."""
     registry = _registry()
@@ -232,7 +259,9 @@ def problem_with_class(cls: Any) -> str | None:
                 f"{what} {term.__name__!r} of criterion {name!r} takes {len(taken)} arguments ({', '.join(taken)}); "
                 f"it must take {len(wanted)} ({', '.join(wanted)})"
             )
-    wrong = _problem_with_floors(cls) or _problem_with_scale(cls) or _problem_with_target(cls)
+    wrong = (
+        _problem_with_floors(cls) or _problem_with_scale(cls) or _problem_with_target(cls) or _problem_with_roles(cls)
+    )
     if wrong is None and all(getattr(cls, term.__name__) is term for term in TERMS):
         terms = ", ".join(term.__name__ for term in TERMS)
         return f"criterion {name!r} has no term, so that every partition would cost 0; write one of {terms} or more"
@@ -299,7 +328,45 @@ def _problem_with_target(cls: type[Criterion]) -> str | None:
         return None
     if not (isinstance(given, type) and issubclass(given, Criterion) and "grid" in given.problems):
         return f"given_target of criterion {cls.name!r} must be a criterion class of problem 'grid', got {given!r}"
+    if given.class_roles:
+        return (
+            f"given_target of criterion {cls.name!r} declares class_roles={given.class_roles!r}, but its classes are "
+            "the parts of a target, which come in any number and order"
+        )
     return problem_with_class(given)
+
+
+def _problem_with_roles(cls: type[Criterion]) -> str | None:
+    """What is wrong with `class_roles`, as a sentence, or None."""
+    roles = cls.class_roles
+    says = f"criterion {cls.name!r} declares class_roles={roles!r}"
+    if not isinstance(roles, bool) and not (isinstance(roles, int) and roles > 1):
+        return f"{says}; write True, or the number of classes that it needs, 2 or more"
+    if roles and not any(PROBLEMS[kind].has_classes for kind in cls.problems):
+        with_classes = ", ".join(kind for kind, flags in PROBLEMS.items() if flags.has_classes)
+        return f"{says}, but none of its problems counts rows by class; these do: {with_classes}"
+    of_two = {"groups_by_share": cls.groups_by_share, "gradient": cls.gradient is not gradient}
+    if class_number(cls) not in (None, 2) and any(of_two.values()):
+        name = next(name for name, is_declared in of_two.items() if is_declared)
+        return f"{says} and {name!r}, which is about two classes; leave {name!r} out"
+    return None
+
+
+def class_number(criterion: Criterion | type[Criterion]) -> int | None:
+    """The number of classes that a criterion needs, None if it takes any."""
+    return None if isinstance(criterion.class_roles, bool) else criterion.class_roles
+
+
+def problem_with_classes(criterion: Criterion, problem: Problem) -> str | None:
+    """Why a criterion cannot price the classes of a `problem`, as a sentence, or None."""
+    n_classes = class_number(criterion)
+    if n_classes is None or not problem.flags.has_classes or problem.n_classes == n_classes:
+        return None
+    return (
+        f"criterion {criterion.name!r} is for {n_classes} classes, each with a role of its own, and the rows have "
+        f"{problem.n_classes}; give it rows of {n_classes} classes, in the order of their names or of an ordered "
+        "categorical, or choose another criterion"
+    )
 
 
 def _problem_with_floors(cls: type[Criterion]) -> str | None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from gridmodl.codelength import SummedRows
 from gridmodl.jit.digest import TermError
 from gridmodl.jit.template import bind, inlined
+from gridmodl.plugins import problem_with_classes
 from gridmodl.terms import (
     DOMAIN,
     Cell,
@@ -120,6 +121,9 @@ def prepare(
 ) -> tuple[Any, Variable]:
     """Try the plain terms; return `p` and the record of one variable, which terms see."""
     check_rows(criterion, problem)
+    wrong = problem_with_classes(criterion, problem)
+    if wrong is not None:
+        raise ValueError(wrong)
     try:
         return _tried(criterion, problem, values, is_target)
     except TermError as error:

@@ -13,14 +13,15 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from oracles import naive
 
 import gridmodl
-from gridmodl import Criterion, get_criterion, list_criteria, optimize, price
+from gridmodl import Criterion, get_criterion, list_criteria, optimize, plugins, price
 from gridmodl.criteria.entropy import Entropy
 from gridmodl.criteria.modl import Modl, ModlGrid
-from gridmodl.plugins import PluginWarning, criterion_for
+from gridmodl.plugins import MissingCriterion, PluginWarning, criterion_for
 from gridmodl.terms import PROBLEMS
 
 ROOT = Path(gridmodl.__file__).parents[1]
@@ -651,3 +652,88 @@ def test_a_term_that_fails_on_a_pure_cell_is_named_before_it_compiles():
 
     with pytest.raises(TypeError, match="term 'cell' of criterion 'log'"):
         gridmodl.optimize([1.0, 2.0, 3.0], [0, 1, 0], criterion=Log)
+
+
+# Models whose plugin is not installed.
+
+
+class Gone(Criterion):
+    """Found under a plugin's name, in all problems that models below ask for."""
+
+    name = "gone"
+    problems = {"classes", "grid", "joint"}
+    scale = 1.0
+
+    @staticmethod
+    def cell(p, cell):
+        cost = 1.0
+        for n in cell.counts:
+            cost -= n * math.log(n / (cell.rows + 1.0)) if n > 0 else 0.0
+        return cost
+
+    @staticmethod
+    def predictive(p, cell, code):
+        return (cell.counts[code] + 1.0) / (cell.rows + p.n_classes)
+
+
+@pytest.fixture
+def orphans(monkeypatch):
+    """Models and an average that a plugin has found, read from their files without it."""
+    rows = {"x": np.arange(60), "c": np.array(list("abcdef"))[np.arange(60) % 6]}
+    target = np.arange(60) // 20 % 2
+    with monkeypatch.context() as patch:
+        found = plugins._registry()
+        patch.setattr(plugins, "_registry", lambda: {**found, "gone": dict.fromkeys(Gone.problems, Gone)})
+        files = {
+            "one": optimize({"x": rows["x"]}, target, criterion="gone").to_json(),
+            "grid": optimize(rows, target, criterion="gone", search="merge").to_json(),
+            "joint": optimize(rows, criterion="gone", search="merge").to_json(),
+        }
+        average = gridmodl.average({"x": rows["x"]}, target, criterion="gone").to_json()
+    models = {name: gridmodl.Model.from_json(text) for name, text in files.items()}
+    return {**models, "average": gridmodl.Average.from_json(average), "rows": rows, "y": target}
+
+
+NEEDING = {
+    "explain": lambda them: them["one"].explain(),
+    "explain with its data": lambda them: them["one"].explain(data={"x": them["rows"]["x"]}, target=them["y"]),
+    "explain of a grid": lambda them: them["grid"].explain("x"),
+    "edit": lambda them: them["one"].edit("x", merge=[0, 1]),
+    "hierarchy": lambda them: them["joint"].hierarchy(),
+    "coarsen": lambda them: them["joint"].coarsen(max_cells=2),
+    "compare": lambda them: them["one"].compare({"x": them["rows"]["x"]}, them["y"]),
+    "compare of a grid": lambda them: them["grid"].compare(them["rows"], them["y"]),
+    "bands": lambda them: them["average"].band([1.0]),
+    "sample of an average": lambda them: them["average"].sample(2),
+}
+
+
+@pytest.mark.parametrize("what", NEEDING)
+def test_what_needs_the_criterion_of_an_absent_plugin_says_so(orphans, what):
+    with pytest.raises(MissingCriterion, match=r"^criterion 'gone', which found the model, is not installed here"):
+        NEEDING[what](orphans)
+
+
+@pytest.mark.parametrize("name", ["one", "grid", "joint"])
+def test_a_model_of_an_absent_plugin_cannot_be_checked_and_is_not_called_wrong(orphans, name):
+    model = orphans[name]
+    rows = {column: orphans["rows"][column] for column in model.partitions}
+    target = None if name == "joint" else orphans["y"]
+    said = "^the model cannot be checked here: criterion 'gone', which found the model, is not installed here"
+    with pytest.raises(MissingCriterion, match=said):
+        gridmodl.verify(model, rows, target)
+    if name == "joint":
+        return
+    lazy = pl.LazyFrame({**rows, "y": target})
+    with pytest.raises(MissingCriterion, match=said):
+        gridmodl.verify(model, lazy, "y")
+
+
+def test_what_needs_no_price_works_without_the_plugin(orphans):
+    model, rows = orphans["one"], {"x": orphans["rows"]["x"]}
+    assert model.predict_proba(rows).shape == (60, 2)
+    assert "gone" in model.summary()
+    assert "CASE" in model.to_sql("duckdb")
+    assert model.compare(rows, orphans["y"], refit=False).columns["x"].drift.tolist() == [False]
+    assert "gone" in model.to_html()
+    assert orphans["average"].predict_proba(rows).shape == (60, 2)

@@ -16,7 +16,7 @@ import pyarrow.parquet
 
 from gridmodl.cli.messages import Failure, Messages
 from gridmodl.cli.modelfiles import AnyModel, models_of, read_any, read_model
-from gridmodl.cli.outputs import STDOUT, csv_header, csv_text, replaced
+from gridmodl.cli.outputs import STDOUT, csv_header, csv_text, written_file
 from gridmodl.cli.reading.sources import (
     FORMATS,
     PACKED_SUFFIXES,
@@ -378,7 +378,7 @@ def sink_to(output: OutputFile, schema: pa.Schema) -> Iterator[Sink]:
             stream: Any = sys.stdout.buffer
             stack.callback(stream.flush)
         else:
-            stream = stack.enter_context(open(stack.enter_context(replaced(output.path)), "wb"))
+            stream = stack.enter_context(open(stack.enter_context(written_file(output.path)), "wb"))
         if output.codec is not None:
             stream = stack.enter_context(pa.CompressedOutputStream(pa.PythonFile(stream, mode="w"), output.codec))
         sink = _sink(stream, output, schema)
