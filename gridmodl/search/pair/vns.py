@@ -290,7 +290,7 @@ class _Run:
             cut_intervals(pair, k, chosen)
 
     def _force_merges(self, k: int) -> None:
-        """Merge a few random groups of variable k with others, or intervals with those before, even if it does not pay."""
+        """Merge some random groups of variable k with others, or intervals with those before, even at a loss."""
         pair = self.pair
         n = pair.n_parts[k]
         chance, other = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
