@@ -371,6 +371,9 @@ class Average:
 
     def summary(self) -> str:
         """Text of the most important facts."""
+        from gridmodl.report.hints import hints_of_averages
+        from gridmodl.report.summary import wrapped
+
         likely = int(np.argmax(self.p_parts))
         lines = [
             f"{self.name}: average over all partitions of {counted(self.n_rows, 'row')}, {self._size_text()}",
@@ -385,6 +388,7 @@ class Average:
             lines.append(f"  missing values apart: probability {self.p_missing_apart:.3g}")
         if self.stopped is not None:
             lines.append(f"  stopped ({self.stopped}): one part")
+        lines += [line for hint in hints_of_averages({self.name: self}) for line in wrapped(f"  note: {hint}")]
         return "\n".join(lines)
 
     def _size_text(self) -> str:

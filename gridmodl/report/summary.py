@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -255,6 +255,12 @@ def _of_many(reason: str) -> str:
     for of_one, of_many in OF_MANY.items():
         reason = re.sub(rf"\b{of_one}\b", of_many, reason)
     return reason
+
+
+def closing_lines(left_out: Mapping[Name, str], hints: Sequence[str]) -> list[str]:
+    """Lines on columns left out, and notes, below a scorecard or a classifier."""
+    said = [f"  {name} is left out: {why}" for name, why in left_out.items()]
+    return [line for one in (*said, *(f"  note: {hint}" for hint in hints)) for line in wrapped(one)]
 
 
 def cost_lines(model: Model) -> list[str]:

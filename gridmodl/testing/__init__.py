@@ -50,12 +50,13 @@ def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int
     Its terms return finite numbers and do not write into their arguments; `finish` grows with the total; the order of
     classes does not matter, unless ``class_roles`` is declared; the exact search finds the best of all partitions, and
     no search finds a lower cost or a higher cost than one part. If ``joins_pure_runs`` or ``groups_by_share`` is
-    declared, it never hides the optimum. If ``concave_cell`` is declared, it holds for random counts. Values of
-    ``predictive`` are probabilities, and the ratios of evidences where ``predicts_exactly`` is declared;
-    ``uniform_parts`` holds where it is declared. Bounds by ``floor``, ``excess``, ``tangent`` and ``gradient`` hold,
-    and a search that prunes by them still finds the optimum of some hundred values. For problems in which two variables
-    are partitioned together (joint, grouped, numerical), every grid of a few values is tried; with several inputs and a
-    target, random grids, also by ``given_target``; for the density of one column, every partition of a few values.
+    declared, it never hides the optimum, of a variable alone or beside special codes. If ``concave_cell`` is declared,
+    it holds for random counts. Values of ``predictive`` are probabilities, and the ratios of evidences where
+    ``predicts_exactly`` is declared; ``uniform_parts`` holds where it is declared. Bounds by ``floor``, ``excess``,
+    ``tangent`` and ``gradient`` hold, and a search that prunes by them still finds the optimum of some hundred values.
+    For problems in which two variables are partitioned together (joint, grouped, numerical), every grid of a few values
+    is tried; with several inputs and a target, random grids, also by ``given_target``; for the density of one column,
+    every partition of a few values.
 
     Parameters
     ----------

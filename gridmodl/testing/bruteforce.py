@@ -31,6 +31,8 @@ def random_sample(rng: np.random.Generator, criterion: Criterion, kind: str) -> 
     counts = rng.integers(0, 4, (n_values, n_classes)) * (rng.random((n_values, n_classes)) < 0.6)
     empty = counts.sum(axis=1) == 0
     counts[empty, rng.integers(0, n_classes, int(empty.sum()))] = rng.integers(1, 9, int(empty.sum()))
+    if rng.random() < 0.3:  # nearly as many parts as rows
+        counts = np.eye(n_classes, dtype=np.int64)[rng.integers(0, n_classes, n_values)]
     unlabelled = np.zeros(n_values, dtype=np.int64)
     if PROBLEMS[kind].has_unlabelled:
         counts[1:] *= rng.random((n_values - 1, 1)) < 0.7
@@ -86,6 +88,24 @@ def check_one_variable(criterion: Criterion, sample: ColumnSample, rng: np.rando
         require(model.cost <= by_cuts[()] + tolerance, f"{shown}search {search!r} is worse than one part")
         if search == "exact":
             require(model.cost <= lowest + tolerance, f"{shown}exact found {model.cost!r}, the optimum is {lowest!r}")
+    n_apart = int(rng.integers(0, len(counts)))
+    if n_apart:
+        _check_beside_parts(criterion, sample, n_apart, by_cuts, shown)
+
+
+def _check_beside_parts(
+    criterion: Criterion, sample: ColumnSample, n_apart: int, by_cuts: dict[tuple[int, ...], float], shown: str
+) -> None:
+    """Compare the proven optimum beside special codes, the `n_apart` highest values, with that of all partitions."""
+    n_free = len(sample.counts) - n_apart
+    ends = set(range(n_free, len(sample.counts)))
+    lowest = min(cost for cuts, cost in by_cuts.items() if ends.issubset(cuts))
+    model = optimize(criterion=criterion, search="exact", special={"x0": sorted(ends)}, **sample.arguments())
+    require(
+        math.isclose(model.cost, lowest, rel_tol=RELATIVE, abs_tol=RELATIVE),
+        f"{shown}with the {n_apart} highest values as special codes, exact found {model.cost!r}, the optimum is "
+        f"{lowest!r}; joins_pure_runs may hold of a variable without such parts alone",
+    )
 
 
 def _check_finish(criterion: Criterion, sample: ColumnSample, shown: str) -> None:
@@ -124,12 +144,31 @@ def check_groups_by_share(criterion: Criterion, kind: str, n_samples: int) -> No
             f"criterion {criterion.name!r}, rows by value and class {counts.tolist()}: groups_by_share is declared, "
             f"but the lowest cost of all groupings is {lowest!r}, and of intervals in the order of shares {by_share!r}",
         )
+        if PROBLEMS[kind].has_one_input:
+            _check_beside_groups(criterion, ColumnSample(kind, counts, np.zeros(len(counts), dtype=np.int64)), price)
+
+
+def _check_beside_groups(criterion: Criterion, sample: ColumnSample, price: Callable[[Any], float]) -> None:
+    """Compare the best groups beside special ones, half of the values, with those of all groupings."""
+    n_free = (len(sample.counts) + 1) // 2
+    ends = np.arange(n_free, len(sample.counts))
+    lowest = min(price(np.append(groups, ends)) for groups in all_groupings(n_free))
+    of_values = {"kinds": {"x0": "categorical"}, "special": {"x0": ends.tolist()}}
+    model = optimize(criterion=criterion, search="exact", **of_values, **sample.arguments())
+    require(
+        abs(model.cost - lowest) <= 1e-6 * (1.0 + abs(lowest)),
+        f"criterion {criterion.name!r}, rows by value and class {sample.counts.tolist()}: with the values "
+        f"{ends.tolist()} as special groups, exact found {model.cost!r}, the optimum is {lowest!r}; groups_by_share "
+        "may hold of a variable without such groups alone",
+    )
 
 
 def _two_classes(rng: np.random.Generator) -> NDArray[np.int64]:
     """Draw rows of a few values by two classes, with equal shares, pure values and few or many rows."""
     n_values = int(rng.integers(2, 7))
     counts = rng.integers(0, 4, (n_values, 2)) * rng.choice([1, 1, 2, 5, 100], (n_values, 1))
+    if rng.random() < 0.3:  # nearly as many groups as rows
+        counts = np.minimum(counts, 1)
     counts[counts.sum(axis=1) == 0, 0] = 1
     counts[0] += counts.sum(axis=0) == 0
     return counts

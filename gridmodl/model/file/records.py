@@ -83,7 +83,7 @@ def model_record(model: Model) -> dict[str, Any]:
         "classes": write_array(model.classes, "classes"),
         "partitions": partition_records(model.partitions, "partitions"),
         "cells": _cells_record(model._cells, "cells"),
-        "left_out": _left_out_record(model.left_out),
+        "left_out": left_out_record(model.left_out),
         "optima": [_optimum_record(optimum, f"optima[{i}]") for i, optimum in enumerate(model.optima)],
         "target": _target_record(model.target, "target"),
         "class_rows": None if model._class_rows is None else model._class_rows.tolist(),
@@ -169,7 +169,7 @@ def _read_grid(record: dict[str, Any], version: int) -> Model:
     model = _read_facts(record, version)
     model = replace(
         model,
-        left_out=_read_left_out(record["left_out"]),
+        left_out=read_left_out(record["left_out"]),
         _cells=_read_cells(record["cells"], "cells", model.n_rows),
         **_read_target(record, "", model.n_rows, version),
     )
@@ -274,11 +274,13 @@ def _read_cells(raw: Any, place: str, n_rows: int) -> Cells | None:
     return Cells(tuple(names), np.array(parts, dtype=np.int64).reshape(len(parts), len(names)), counts)
 
 
-def _left_out_record(left_out: Mapping[Name, str]) -> list[Any]:
+def left_out_record(left_out: Mapping[Name, str]) -> list[Any]:
+    """JSON of the columns left out and why, as of a grid, a scorecard or a classifier."""
     return [[write_value(name, "left_out"), reason] for name, reason in left_out.items()]
 
 
-def _read_left_out(raw: Any) -> dict[Name, str]:
+def read_left_out(raw: Any) -> dict[Name, str]:
+    """Read what `left_out_record` wrote."""
     left_out: dict[Name, str] = {}
     for i, pair in enumerate(read_list(raw, "left_out")):
         if not isinstance(pair, list) or len(pair) != 2:
