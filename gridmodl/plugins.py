@@ -14,14 +14,27 @@ import math
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
-from importlib.metadata import entry_points
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import pluggy
 
 from gridmodl.spelling import did_you_mean, similar_names
-from gridmodl.terms import CORE_FIELDS, FLOORS, FUNCTIONS, PROBLEMS, TERMS, Criterion, finish, floor, part
+from gridmodl.terms import (
+    CORE_FIELDS,
+    FLOORS,
+    FUNCTIONS,
+    PROBLEMS,
+    TERMS,
+    Criterion,
+    Problem,
+    finish,
+    floor,
+    gradient,
+    part,
+)
 
 PATIENCE = 10.0  # seconds after which a plugin that is still loading is named
 
@@ -31,6 +44,10 @@ hookimpl = pluggy.HookimplMarker("gridmodl")
 
 class PluginWarning(UserWarning):
     """A plugin, or one criterion of it, was left out."""
+
+
+class MissingCriterion(ValueError):
+    """The criterion that found a model is not installed."""
 
 
 @hookspec
@@ -48,16 +65,30 @@ def _manager() -> pluggy.PluginManager:
     manager = pluggy.PluginManager("gridmodl")
     manager.add_hookspecs(sys.modules[__name__])
     manager.register(builtin, "gridmodl")
-    for entry in sorted(entry_points(group="gridmodl"), key=lambda entry: entry.name):
+    for plugin, entry in _plugins():
         try:
-            with _watching(entry.name):
+            with _watching(plugin):
                 module = entry.load()
-            manager.register(module, entry.name)
-            if entry.name not in {i.plugin_name for i in manager.hook.gridmodl_criteria.get_hookimpls()}:
+            if manager.is_registered(module):  # one module under two names
+                continue
+            manager.register(module, plugin)
+            if plugin not in {i.plugin_name for i in manager.hook.gridmodl_criteria.get_hookimpls()}:
                 raise TypeError("it implements no gridmodl_criteria marked @hookimpl")
         except (Exception, SystemExit) as error:
-            _warn_left_out(entry.name, f"{type(error).__name__}: {error}")
+            _warn_left_out(plugin, f"{type(error).__name__}: {error}")
     return manager
+
+
+def _plugins() -> list[tuple[str, EntryPoint]]:
+    """Entry points by the name of the plugin, sorted; if packages share a name, it says of which package each is."""
+    found = sorted(entry_points(group="gridmodl"), key=lambda entry: (entry.name, entry.value))
+    shared = Counter(entry.name for entry in found)
+
+    def name_of(entry: EntryPoint) -> str:
+        package = entry.dist.name if entry.dist is not None else entry.module
+        return entry.name if shared[entry.name] == 1 else f"{entry.name} of {package}, {entry.value}"
+
+    return [(name_of(entry), entry) for entry in found]
 
 
 @contextlib.contextmanager
@@ -74,9 +105,9 @@ def _watching(plugin: str) -> Iterator[None]:
         timer.cancel()
 
 
-def _warn_left_out(plugin: str, why: str) -> None:
+def _warn_left_out(plugin: str, why: str, what: str = "plugin") -> None:
     """Warn that a plugin, or a criterion of it, is left out."""
-    warnings.warn(f"plugin {plugin!r} is left out: {why}", PluginWarning, stacklevel=2)
+    warnings.warn(f"{what} {plugin!r} is left out: {why}", PluginWarning, stacklevel=2)
 
 
 @functools.cache
@@ -94,9 +125,11 @@ def _registry() -> Registry:
             _warn_left_out(plugin, f"its gridmodl_criteria failed with {type(error).__name__}: {error}")
             continue
         for cls in classes:
+            if isinstance(cls, type) and any(cls in family.values() for family in registry.values()):
+                continue  # another plugin has imported it and returns it too
             wrong = problem_with_class(cls) or _name_conflict(cls, origin)
             if wrong:
-                _warn_left_out(plugin, wrong)
+                _warn_left_out(plugin, wrong, "a criterion of plugin")
                 continue
             for problem in cls.problems:
                 registry.setdefault(cls.name, {})[problem] = cls
@@ -109,7 +142,10 @@ def _name_conflict(cls: type[Criterion], origin: dict[tuple[str, str], str]) -> 
     for problem in sorted(cls.problems):
         if (cls.name, problem) in origin:
             other = origin[cls.name, problem]
-            return f"criterion {cls.name!r} for problem {problem!r} is already there, from {other!r}"
+            return (
+                f"criterion {cls.name!r} for problem {problem!r} is already there, from {other!r}; give "
+                f"{cls.__module__}.{cls.__qualname__} another name"
+            )
     return None
 
 
@@ -167,8 +203,9 @@ def criterion_for(criterion: str | Criterion | type[Criterion], problem: str) ->
     if problem in criterion.problems:
         return criterion
     # Another class of the same name may price this problem, with the same options.
-    sibling = _registry().get(criterion.name, {}).get(problem)
-    if sibling is None:
+    family = _registry().get(criterion.name, {})
+    sibling = family.get(problem)
+    if sibling is None or type(criterion) not in family.values():
         can = "; ".join(f"{kind!r} ({PROBLEMS[kind]})" for kind in PROBLEMS if kind in criterion.problems)
         others = ", ".join(list_criteria(problem))
         way_out = ""
@@ -176,10 +213,32 @@ def criterion_for(criterion: str | Criterion | type[Criterion], problem: str) ->
             way_out = "; or optimize with placement='median', where unlabelled rows place the bounds and are not priced"
         raise ValueError(
             f"criterion {criterion.name!r} cannot price {problem!r} ({PROBLEMS[problem]}); "
-            f"it prices {can}. Criteria that can: {others}{way_out}"
+            f"it prices {can}. Criteria that can: {others}{way_out}{_not_installed(criterion, family)}"
         )
     defaults = type(criterion).options
     return sibling(**{name: v for name, v in criterion.chosen.items() if v != defaults[name]})
+
+
+def _not_installed(criterion: Criterion, family: Mapping[str, type[Criterion]]) -> str:
+    """End of a message: that the class of a criterion is not the installed one of its name."""
+    if not family or type(criterion) in family.values():
+        return ""
+    cls, other = type(criterion), next(iter(family.values()))
+    return (
+        f". {cls.__module__}.{cls.__qualname__} is not {other.__module__}.{other.__qualname__}, which is installed "
+        "under the same name; give it another one"
+    )
+
+
+def criterion_of(name: str, options: Mapping[str, Any], problem: str) -> Criterion:
+    """The criterion that a model names, with its `options`; raise MissingCriterion if it is not installed."""
+    if problem not in _registry().get(name, {}):
+        raise MissingCriterion(
+            f"criterion {name!r}, which found the model, is not installed here for problem {problem!r} "
+            f"({PROBLEMS[problem]}), so nothing can be priced; install the plugin that it came with. What asks for "
+            "no price works without it: predictions, tables, queries, compare(..., refit=False)"
+        )
+    return criterion_for(get_criterion(name, **options), problem)
 
 
 def _family(name: str) -> dict[str, type[Criterion]]:
@@ -232,7 +291,9 @@ def problem_with_class(cls: Any) -> str | None:
                 f"{what} {term.__name__!r} of criterion {name!r} takes {len(taken)} arguments ({', '.join(taken)}); "
                 f"it must take {len(wanted)} ({', '.join(wanted)})"
             )
-    wrong = _problem_with_floors(cls) or _problem_with_scale(cls) or _problem_with_target(cls)
+    wrong = (
+        _problem_with_floors(cls) or _problem_with_scale(cls) or _problem_with_target(cls) or _problem_with_roles(cls)
+    )
     if wrong is None and all(getattr(cls, term.__name__) is term for term in TERMS):
         terms = ", ".join(term.__name__ for term in TERMS)
         return f"criterion {name!r} has no term, so that every partition would cost 0; write one of {terms} or more"
@@ -299,7 +360,45 @@ def _problem_with_target(cls: type[Criterion]) -> str | None:
         return None
     if not (isinstance(given, type) and issubclass(given, Criterion) and "grid" in given.problems):
         return f"given_target of criterion {cls.name!r} must be a criterion class of problem 'grid', got {given!r}"
+    if given.class_roles:
+        return (
+            f"given_target of criterion {cls.name!r} declares class_roles={given.class_roles!r}, but its classes are "
+            "the parts of a target, which come in any number and order"
+        )
     return problem_with_class(given)
+
+
+def _problem_with_roles(cls: type[Criterion]) -> str | None:
+    """What is wrong with `class_roles`, as a sentence, or None."""
+    roles = cls.class_roles
+    says = f"criterion {cls.name!r} declares class_roles={roles!r}"
+    if not isinstance(roles, bool) and not (isinstance(roles, int) and roles > 1):
+        return f"{says}; write True, or the number of classes that it needs, 2 or more"
+    if roles and not any(PROBLEMS[kind].has_classes for kind in cls.problems):
+        with_classes = ", ".join(kind for kind, flags in PROBLEMS.items() if flags.has_classes)
+        return f"{says}, but none of its problems counts rows by class; these do: {with_classes}"
+    of_two = {"groups_by_share": cls.groups_by_share, "gradient": cls.gradient is not gradient}
+    if class_number(cls) not in (None, 2) and any(of_two.values()):
+        name = next(name for name, is_declared in of_two.items() if is_declared)
+        return f"{says} and {name!r}, which is about two classes; leave {name!r} out"
+    return None
+
+
+def class_number(criterion: Criterion | type[Criterion]) -> int | None:
+    """The number of classes that a criterion needs, None if it takes any."""
+    return None if isinstance(criterion.class_roles, bool) else criterion.class_roles
+
+
+def problem_with_classes(criterion: Criterion, problem: Problem) -> str | None:
+    """Why a criterion cannot price the classes of a `problem`, as a sentence, or None."""
+    n_classes = class_number(criterion)
+    if n_classes is None or not problem.flags.has_classes or problem.n_classes == n_classes:
+        return None
+    return (
+        f"criterion {criterion.name!r} is for {n_classes} classes, each with a role of its own, and the rows have "
+        f"{problem.n_classes}; give it rows of {n_classes} classes, in the order of their names or of an ordered "
+        "categorical, or choose another criterion"
+    )
 
 
 def _problem_with_floors(cls: type[Criterion]) -> str | None:

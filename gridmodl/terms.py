@@ -247,16 +247,23 @@ class Criterion:
         has the same type, and what is compiled for one serves the other where their terms are the same.
     max_rows : int, optional
         The most rows, weights counted, for which its costs keep their digits; more are refused.
+    class_roles : bool or int, optional
+        Whether the classes are not alike: ordered, of different costs, or each of a meaning of its own, as treated and
+        cured. Terms then read ``cell.counts[j]`` by the number j of a class in ``Model.classes``. A number is the
+        number of classes that they need; targets of another one are refused. By default the order of the classes must
+        not matter. `check_criterion` tests it.
     joins_pure_runs : bool, optional
         Whether some cheapest partition of a numerical variable never cuts between neighbouring values that
         hold only rows of one and the same class. Where rows are unlabelled: never cuts but between two consecutive
-        labelled values that are not both of one and the same class alone. Searches then look at fewer bounds.
-        `check_criterion` tests it.
+        labelled values that are not both of one and the same class alone. Searches then look at fewer bounds; beside
+        parts that are set apart, such as special codes, only where `grid` and `variable`, and `finish` of the same
+        total, do not fall as the parts grow more. `check_criterion` tests it, alone and beside such parts.
     groups_by_share : bool, optional
         Whether, with two classes, some cheapest grouping of a categorical variable is made of intervals of its values
         in the order of their class shares, values of equal shares together. So it is where a cell costs a constant and
         a concave function of its counts that is 0 without rows, and more groups of the same sum never cost less.
-        Searches then look at intervals only, and can prove the optimum of many values. `check_criterion` tests it.
+        Searches then look at intervals only, and can prove the optimum of many values; beside groups that are set
+        apart, under the same condition as `joins_pure_runs`. `check_criterion` tests it, alone and beside such groups.
     concave_cell : bool, optional
         Whether ``cell``, with 0 for an empty cell and all rows labelled, is concave in its counts: its price at whole
         counts u is at least the sum of l_i times its price at u_i, for all whole counts u_i and weights l_i >= 0 of sum
@@ -314,6 +321,7 @@ class Criterion:
     constants: ClassVar[Mapping[str, type]] = {}
     unread: ClassVar[Mapping[str, bool | int | float]] = {}
     max_rows: ClassVar[int] = 2**53 - 1
+    class_roles: ClassVar[bool | int] = False
     joins_pure_runs: ClassVar[bool] = False
     groups_by_share: ClassVar[bool] = False
     concave_cell: ClassVar[bool] = False

@@ -7,9 +7,11 @@ criterion takes minutes, so `make test` runs these tests plain for all, and comp
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import time
 import types
@@ -91,6 +93,35 @@ def pytest_runtest_call(item: pytest.Item):
 def _processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs clocks of searches on processor time, which other processes do not change."""
     monkeypatch.setattr("gridmodl.clock.time", types.SimpleNamespace(perf_counter=time.process_time))
+
+
+@pytest.fixture(scope="session")
+def _small_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A file system of its own, in memory."""
+    folder = tmp_path_factory.mktemp("disk")
+    mount = shutil.which("mount")
+    if mount is None:
+        pytest.skip("needs the command mount, for a disk that is full")
+    done = subprocess.run([mount, "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip(f"needs the right to mount a disk, which becomes full: {done.stderr.strip()}")
+    yield folder
+    subprocess.run([shutil.which("umount") or "umount", "--lazy", folder], check=True)
+
+
+@pytest.fixture
+def full_disk(_small_disk: Path) -> Iterator[Path]:
+    """A folder on a disk without room; what is in it when the test begins is there when it ends."""
+    before = dict.fromkeys(("out", "out.csv", "out.parquet", "customers.csv"), b"old")
+    for name, content in before.items():
+        (_small_disk / name).write_bytes(content)
+    filler = _small_disk / "filler"
+    with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(bytes(4096))
+    yield _small_disk
+    filler.unlink()
+    assert {path.name: path.read_bytes() for path in _small_disk.iterdir()} == before
 
 
 @pytest.fixture(scope="session")

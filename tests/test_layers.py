@@ -14,7 +14,7 @@ from gridmodl import list_criteria
 PACKAGE = Path(gridmodl.__file__).parent
 TREES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")}
 LAYERS = [
-    "jit terms plugins codelength pricing clock progress spelling criteria",
+    "jit terms plugins codelength pricing clock progress spelling writing criteria",
     "data",
     "search",
     "model",

@@ -13,14 +13,15 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from oracles import naive
 
 import gridmodl
-from gridmodl import Criterion, get_criterion, list_criteria, optimize, price
+from gridmodl import Criterion, get_criterion, list_criteria, optimize, plugins, price
 from gridmodl.criteria.entropy import Entropy
 from gridmodl.criteria.modl import Modl, ModlGrid
-from gridmodl.plugins import PluginWarning, criterion_for
+from gridmodl.plugins import MissingCriterion, PluginWarning, criterion_for
 from gridmodl.terms import PROBLEMS
 
 ROOT = Path(gridmodl.__file__).parents[1]
@@ -208,9 +209,50 @@ def test_duplicate_name_and_problem_of_two_plugins(tmp_path):
     names, warned, _, cost = look_up(tmp_path, "price(x, {'x0': [4.5]}, y, criterion='good')")
     assert names.count("good") == 1
     assert len(warned) == 1
-    assert "plugin 'zebra'" in warned[0][1]
+    assert "a criterion of plugin 'zebra' is left out" in warned[0][1]
+    assert "give zebra.Good another name" in warned[0][1]
     assert "criterion 'good' for problem 'classes' is already there, from 'adder'" in warned[0][1]
     assert cost == 6.0
+
+
+def test_two_packages_that_name_their_plugin_alike_both_load(tmp_path):
+    """The second was left out, and the warning blamed the name that both have."""
+    for name in ("adder", "zebra"):
+        install(tmp_path, name, HEADER + GOOD.replace("good", f"of-{name}") + HOOK.format("Good"))
+        info = tmp_path / f"{name}-0.dist-info"
+        (info / "entry_points.txt").write_text(f"[gridmodl]\ncriteria = {name}\n")
+    names, warned, _, _ = look_up(tmp_path)
+    assert warned == []
+    assert {"of-adder", "of-zebra"} <= set(names)
+    (tmp_path / "zebra.py").write_text("1 / 0")
+    names, warned, _, _ = look_up(tmp_path)
+    assert "of-adder" in names
+    assert [text for _, text in warned] == [
+        "plugin 'criteria of zebra, zebra' is left out: ZeroDivisionError: division by zero"
+    ]
+
+
+def test_a_plugin_that_returns_the_class_of_another_takes_nothing_from_it(tmp_path):
+    """The author of the class was blamed, as its plugin comes later in the alphabet."""
+    install(tmp_path, "zebra", HEADER + GOOD + HOOK.format("Good"))
+    imports = "from zebra import Good\nclass Mine(Good):\n    name = 'mine'\n"
+    install(tmp_path, "adder", HEADER + imports + HOOK.format("Good, Mine"))
+    names, warned, _, _ = look_up(tmp_path)
+    assert warned == []
+    assert {"good", "mine"} <= set(names)
+
+
+def test_a_class_of_an_installed_name_is_not_exchanged_for_the_installed_one():
+    """Given one column, the built-in criterion took the place of one that prices grids."""
+    taken = type(
+        "Mine", (Criterion,), {"name": "modl", "problems": {"grid"}, "cell": staticmethod(lambda p, cell: 1.0)}
+    )
+    said = (
+        r"cannot price 'classes' .*Mine is not gridmodl\.criteria\.modl\.Modl.*, which is installed under the same name"
+    )
+    with pytest.raises(ValueError, match=said):
+        optimize(X, Y, criterion=taken)
+    assert criterion_for(ModlGrid, "classes") == Modl()
 
 
 def test_same_name_for_another_problem_is_no_duplicate(tmp_path):
@@ -280,7 +322,90 @@ def test_every_term_is_named_when_it_returns_text(term):
 
 
 def test_term_that_fails():
-    raises_at_use(make(cell=lambda p, cell: p.no_such_field), "term 'cell' of criterion 'odd' failed: AttributeError")
+    raises_at_use(
+        make(cell=lambda p, cell: 1 / 0), "term 'cell' of criterion 'odd' failed: ZeroDivisionError: division"
+    )
+
+
+FIELDS = r"p has n_rows, n_classes, n_variables, log_rows, class_rows"
+MISREAD = {
+    "p": (
+        lambda p, cell: p.n_row,
+        rf"^term 'cell' of criterion 'odd' reads p\.n_row; {FIELDS}; did you mean 'n_rows'\?$",
+    ),
+    "cell": (
+        lambda p, cell: cell.row,
+        r"^term 'cell' of criterion 'odd' reads cell\.row; cell has counts, rows, unlabelled; did you mean 'rows'\?$",
+    ),
+    "a method of tuples": (lambda p, cell: cell.count[0], r"the rows of the classes are cell\.counts$"),
+    "a class too many": (lambda p, cell: cell.counts[3], r"declares it: class_roles = 2$"),
+}
+
+
+@pytest.mark.parametrize("what", MISREAD)
+def test_a_misspelt_field_lists_those_that_are_there(what):
+    raises_at_use(make(cell=MISREAD[what][0]), MISREAD[what][1])
+
+
+def test_options_and_constants_are_among_the_fields():
+    class Odd(Criterion):
+        name = "odd"
+        problems = {"classes"}
+        options = {"strength": 1.0}
+        cell = staticmethod(lambda p, cell: p.strenght)
+
+    raises_at_use(Odd, rf"reads p\.strenght; {FIELDS}, strength; did you mean 'strength'\?$")
+
+
+def test_a_misspelt_field_in_a_branch_that_only_the_compiler_sees(monkeypatch):
+    """Its cause is not the calls that led there, and is said first, and once."""
+    monkeypatch.setenv("GRIDMODL_COMPILE", "always")
+
+    def cell(p, cell):
+        return p.n_row if cell.rows == 3 else 1.0
+
+    said = (
+        rf"^criterion 'odd' reads p\.n_row; {FIELDS}; did you mean 'n_rows'\? \(test_plugins\.py, line \d+: return p\."
+    )
+    raises_at_use(make(cell=cell), said)
+    with pytest.raises(TypeError) as caught:
+        price(X, {}, Y, criterion=make(cell=cell))
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+    assert str(caught.value).count("n_row;") == 1
+
+
+def test_a_term_that_fails_in_a_search_alone_is_named():
+    """The trial before the search has no cell of three rows."""
+
+    def cell(p, cell):
+        return math.log(abs(cell.rows - 3))
+
+    with pytest.raises(TypeError, match=r"^term 'cell' of criterion 'odd' failed: ValueError: ") as caught:
+        price([1.0] * 3 + [2.0] * 5, {"x0": [1.5]}, [0, 1] * 4, criterion=make(cell=cell))
+    assert str(caught.value).count("ValueError") == 1
+
+
+def test_params_of_other_names_are_named_once():
+    class Par(Criterion):
+        name = "par"
+        problems = {"classes"}
+        constants = {"penalty": float}
+        cell = staticmethod(lambda p, cell: p.penalty)
+
+        def params(self, problem):
+            return {"penalties": 1.0}
+
+    raises_at_use(
+        Par, r"^params of criterion 'par' returned \['penalties'\], but its `constants` declare \['penalty'\]$"
+    )
+
+
+def test_a_function_that_a_module_does_not_have_is_named():
+    def cell(p, cell):
+        return math.logg(cell.rows) if cell.rows == 3 else 1.0
+
+    raises_at_use(make(cell=cell), r"uses math\.logg, which math does not have; did you mean 'log")
 
 
 def test_term_that_is_random():
@@ -323,7 +448,9 @@ def test_term_that_calls_through_a_module():
 def test_term_that_does_not_compile(monkeypatch):
     monkeypatch.setenv("GRIDMODL_COMPILE", "always")
     criterion = make(cell=lambda p, cell: float(len(globals())))
-    raises_at_use(criterion, "criterion 'odd' does not compile.*")
+    raises_at_use(
+        criterion, r"^criterion 'odd' does not compile: .*globals.*\(test_plugins\.py, line \d+: .*; its terms may"
+    )
 
 
 def test_term_of_two_types_does_not_compile(monkeypatch):
@@ -651,3 +778,88 @@ def test_a_term_that_fails_on_a_pure_cell_is_named_before_it_compiles():
 
     with pytest.raises(TypeError, match="term 'cell' of criterion 'log'"):
         gridmodl.optimize([1.0, 2.0, 3.0], [0, 1, 0], criterion=Log)
+
+
+# Models whose plugin is not installed.
+
+
+class Gone(Criterion):
+    """Found under a plugin's name, in all problems that models below ask for."""
+
+    name = "gone"
+    problems = {"classes", "grid", "joint"}
+    scale = 1.0
+
+    @staticmethod
+    def cell(p, cell):
+        cost = 1.0
+        for n in cell.counts:
+            cost -= n * math.log(n / (cell.rows + 1.0)) if n > 0 else 0.0
+        return cost
+
+    @staticmethod
+    def predictive(p, cell, code):
+        return (cell.counts[code] + 1.0) / (cell.rows + p.n_classes)
+
+
+@pytest.fixture
+def orphans(monkeypatch):
+    """Models and an average that a plugin has found, read from their files without it."""
+    rows = {"x": np.arange(60), "c": np.array(list("abcdef"))[np.arange(60) % 6]}
+    target = np.arange(60) // 20 % 2
+    with monkeypatch.context() as patch:
+        found = plugins._registry()
+        patch.setattr(plugins, "_registry", lambda: {**found, "gone": dict.fromkeys(Gone.problems, Gone)})
+        files = {
+            "one": optimize({"x": rows["x"]}, target, criterion="gone").to_json(),
+            "grid": optimize(rows, target, criterion="gone", search="merge").to_json(),
+            "joint": optimize(rows, criterion="gone", search="merge").to_json(),
+        }
+        average = gridmodl.average({"x": rows["x"]}, target, criterion="gone").to_json()
+    models = {name: gridmodl.Model.from_json(text) for name, text in files.items()}
+    return {**models, "average": gridmodl.Average.from_json(average), "rows": rows, "y": target}
+
+
+NEEDING = {
+    "explain": lambda them: them["one"].explain(),
+    "explain with its data": lambda them: them["one"].explain(data={"x": them["rows"]["x"]}, target=them["y"]),
+    "explain of a grid": lambda them: them["grid"].explain("x"),
+    "edit": lambda them: them["one"].edit("x", merge=[0, 1]),
+    "hierarchy": lambda them: them["joint"].hierarchy(),
+    "coarsen": lambda them: them["joint"].coarsen(max_cells=2),
+    "compare": lambda them: them["one"].compare({"x": them["rows"]["x"]}, them["y"]),
+    "compare of a grid": lambda them: them["grid"].compare(them["rows"], them["y"]),
+    "bands": lambda them: them["average"].band([1.0]),
+    "sample of an average": lambda them: them["average"].sample(2),
+}
+
+
+@pytest.mark.parametrize("what", NEEDING)
+def test_what_needs_the_criterion_of_an_absent_plugin_says_so(orphans, what):
+    with pytest.raises(MissingCriterion, match=r"^criterion 'gone', which found the model, is not installed here"):
+        NEEDING[what](orphans)
+
+
+@pytest.mark.parametrize("name", ["one", "grid", "joint"])
+def test_a_model_of_an_absent_plugin_cannot_be_checked_and_is_not_called_wrong(orphans, name):
+    model = orphans[name]
+    rows = {column: orphans["rows"][column] for column in model.partitions}
+    target = None if name == "joint" else orphans["y"]
+    said = "^the model cannot be checked here: criterion 'gone', which found the model, is not installed here"
+    with pytest.raises(MissingCriterion, match=said):
+        gridmodl.verify(model, rows, target)
+    if name == "joint":
+        return
+    lazy = pl.LazyFrame({**rows, "y": target})
+    with pytest.raises(MissingCriterion, match=said):
+        gridmodl.verify(model, lazy, "y")
+
+
+def test_what_needs_no_price_works_without_the_plugin(orphans):
+    model, rows = orphans["one"], {"x": orphans["rows"]["x"]}
+    assert model.predict_proba(rows).shape == (60, 2)
+    assert "gone" in model.summary()
+    assert "CASE" in model.to_sql("duckdb")
+    assert model.compare(rows, orphans["y"], refit=False).columns["x"].drift.tolist() == [False]
+    assert "gone" in model.to_html()
+    assert orphans["average"].predict_proba(rows).shape == (60, 2)

@@ -24,7 +24,7 @@ from gridmodl.data.frames import Name
 from gridmodl.model.cells import make_cells
 from gridmodl.model.partition import Partition, known_values
 from gridmodl.model.policy import STRICT
-from gridmodl.plugins import criterion_for, get_criterion
+from gridmodl.plugins import criterion_of
 from gridmodl.pricing import NO_ROWS
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class ModelVariable:
         if model._source is not None:
             self.criterion = model._source[1]
         else:
-            self.criterion = criterion_for(get_criterion(model.criterion, **dict(model.options)), model.problem)
+            self.criterion = criterion_of(model.criterion, model.options, model.problem)
         self.filled = filled_parts(model, self.partition)
         self.counted = self._counted()
         self.terms = self.counted.terms()

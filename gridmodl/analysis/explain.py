@@ -155,10 +155,10 @@ def explain(
 def _with_data(model: Model, data: Any, target: Any, weights: Any, unlabelled: Any, placement: str | None) -> Model:
     """Attach data to the model; raise ValueError unless they are the data that the model was made from."""
     from gridmodl.analysis.verify import table_for, wrong_facts
-    from gridmodl.plugins import criterion_for, get_criterion
+    from gridmodl.plugins import criterion_of
 
     table = table_for(model, data, target, weights, unlabelled, placement)
-    criterion = criterion_for(get_criterion(model.criterion, **model.options), model.problem)
+    criterion = criterion_of(model.criterion, model.options, model.problem)
     wrong = wrong_facts(model, table, criterion)
     if wrong is not None:
         raise ValueError(f"data must be what the model was made from, but {wrong}")

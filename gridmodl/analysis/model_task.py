@@ -13,7 +13,7 @@ from gridmodl.clock import Clock
 from gridmodl.data.atoms import Target
 from gridmodl.data.columns import Categories
 from gridmodl.model.partition import known_values
-from gridmodl.plugins import criterion_for, get_criterion
+from gridmodl.plugins import criterion_of
 from gridmodl.pricing import numerical_values
 from gridmodl.search.grid.rows import Grid, checked_facts, make_grid, make_rows, no_holds
 from gridmodl.search.grid.state import GridTask, price_grid
@@ -71,7 +71,7 @@ class ModelTask:
         rows = make_rows(columns, self.target)._replace(atom_values=np.concatenate(values))
         n_inputs = len(columns) - (1 if PROBLEMS[model.problem].target_is_partitioned else 0)
         problem = Problem(model.problem, model.n_rows, n_inputs, np.empty(0, dtype=np.int64))
-        criterion = criterion_for(get_criterion(model.criterion, **dict(model.options)), model.problem)
+        criterion = criterion_of(model.criterion, model.options, model.problem)
         p, known = checked_facts(criterion, problem, facts)
         limits = make_limits([Limits(NO_LIMIT, 1)] * len(columns))
         return GridTask(rows, known, p, type(criterion), limits, no_holds(rows), Clock())

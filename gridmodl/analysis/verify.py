@@ -36,7 +36,7 @@ from gridmodl.model.file import ModelFileError
 from gridmodl.model.file.checks import check_certificate
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition
-from gridmodl.plugins import criterion_for, get_criterion
+from gridmodl.plugins import MissingCriterion, criterion_of
 from gridmodl.search import Search
 from gridmodl.search.column.exact import AllBounds, Branches, can_prune
 from gridmodl.search.column.shares import is_enough, share_line
@@ -98,6 +98,11 @@ def verify(
         certificate, its runs are repeated on the mirrored column. That takes about as long as the proof took, or some
         seconds if all pairs of bounds can be priced instead.
 
+    Raises
+    ------
+    ValueError
+        If the model cannot be checked here: its criterion comes from a plugin that is not installed.
+
     Examples
     --------
     >>> import gridmodl
@@ -123,8 +128,10 @@ def verify(
         return _verify_counted(model, *counted)
     table = table_for(model, data, target, weights, unlabelled, placement, stable_over)
     try:
-        criterion = criterion_for(get_criterion(model.criterion, **model.options), model.problem)
+        criterion = _criterion(model)
         wrong = wrong_facts(model, table, criterion)
+    except MissingCriterion:
+        raise
     except (ValueError, TypeError) as error:  # parts or options that do not fit the data
         return Verification(False, str(error))
     wrong = wrong or _wrong_stability(model, table, criterion) or _wrong_proof(model, table, criterion)
@@ -153,6 +160,14 @@ def table_for(
     return table
 
 
+def _criterion(model: Model) -> Criterion:
+    """The criterion of a model; raise MissingCriterion if it is not installed."""
+    try:
+        return criterion_of(model.criterion, model.options, model.problem)
+    except MissingCriterion as error:
+        raise MissingCriterion(f"the model cannot be checked here: {error}") from None
+
+
 def _target_kind(model: Model, has_target: bool) -> str | None:
     """Kind of the target of a model, as target_kind= says it."""
     kind = PROBLEMS[model.problem]
@@ -178,11 +193,11 @@ def _verify_counted(model: Model, data: LazyData | Counts, read: Reader) -> Veri
         raise ValueError("the model has several columns; give the rows or a lazy frame, as counts are of one at a time")
     (name,) = model.partitions
     try:
-        criterion = criterion_for(get_criterion(model.criterion, **model.options), model.problem)
+        criterion = _criterion(model)
         found = counted_at(data, name, _options(model, criterion), parts_of(model, name, data.target))
         table = _with_event(found.table(read), model)
         wrong = wrong_facts(model, table, criterion)
-    except MissingTarget:  # as for rows in memory
+    except (MissingTarget, MissingCriterion):  # as for rows in memory
         raise
     except (ValueError, TypeError) as error:  # parts or options that do not fit the data
         return Verification(False, str(error))
@@ -209,13 +224,13 @@ def _verify_cells(model: Model, data: LazyData, read: Reader) -> Verification:
     """Verify a model of several columns on the cells of a lazy frame, counted again."""
     data = data._replace(names=[name for name in data.names if name in model.partitions])
     try:
-        criterion = criterion_for(get_criterion(model.criterion, **model.options), model.problem)
+        criterion = _criterion(model)
         joined = join_others(data, model.partitions)
         of_frame = replace(model, partitions=joined.in_frame(model.partitions))
         recount = Recount(joined.data, _options(model, criterion), of_frame)
         table, _ = recount.table(recount.partitions(), read)
         wrong = wrong_facts(model, _with_event(table, model), criterion)
-    except MissingTarget:
+    except (MissingTarget, MissingCriterion):
         raise
     except (ValueError, TypeError) as error:  # parts or options that do not fit the data
         return Verification(False, str(error))

@@ -20,7 +20,7 @@ import numpy as np
 from gridmodl.clock import COMPILING, Clock, Progress
 from gridmodl.fit.options import checked_jobs
 from gridmodl.jit.cache import OWN_FOLDER, SAVED_NAMES, cache_folder, forget_listing
-from gridmodl.plugins import list_criteria
+from gridmodl.plugins import class_number, criterion_for, list_criteria
 from gridmodl.progress import showing
 from gridmodl.spelling import did_you_mean
 from gridmodl.terms import PROBLEMS
@@ -200,6 +200,21 @@ def _columns(n: int = 60) -> dict[str, Any]:
     }
 
 
+def _columns_for(criterion: str, problem: str) -> dict[str, Any]:
+    """Columns whose y and t have the classes that the criterion needs."""
+    data = _columns()
+    return {**data, **{name: _needed(criterion, problem, data[name]) for name in "yt"}}
+
+
+def _needed(criterion: str, problem: str, target: Any) -> Any:
+    """The `target`, in as many classes as the criterion needs, if it needs a number."""
+    n_classes = class_number(criterion_for(criterion, problem))
+    if n_classes is None:
+        return target
+    codes, places = np.unique(target, return_inverse=True)[1], np.arange(len(target))
+    return np.where(places < n_classes, places, (codes + places // 7) % n_classes)
+
+
 def _some(names: str, n: int = 60) -> dict[str, Any]:
     """Columns whose names are the letters of `names`."""
     data = _columns(n)
@@ -220,7 +235,7 @@ def numbers(criterion: str) -> None:
     """A numerical column and classes."""
     from gridmodl import GridDiscretizer, Search, cost_by_parts, optimize, price, verify
 
-    data = _columns()
+    data = _columns_for(criterion, "classes")
     x, gaps = data["x"], np.where(np.arange(60) % 7 == 0, np.nan, data["x"])
     for target in ("y", "t"):
         for search in ("merge", "exact", "auto"):
@@ -238,20 +253,25 @@ def numbers(criterion: str) -> None:
     optimize(x, data["y"], criterion=criterion, min_difference=0.9, min_events=2)
     optimize(x, data["y"], criterion=criterion, fixed=[float(np.median(x))], monotone="auto")
     values, periods, changing = _drift(1)
+    changing = _needed(criterion, "classes", changing)
     optimize(values, changing, criterion=criterion, stable_over=periods)
     # More bounds than the plain recursion takes.
     long = np.arange(700)
     signal = (np.sin(long / 60.0) > 0) ^ (np.random.default_rng(0).random(700) < 0.2)
-    verify(optimize(long, signal, criterion=criterion, search="exact"), long, signal)
-    optimize(long, signal + (long % 3 == 0), criterion=criterion, search="exact")
+    second, third = (_needed(criterion, "classes", target) for target in (signal, signal + (long % 3 == 0)))
+    verify(optimize(long, second, criterion=criterion, search="exact"), long, second)
+    optimize(long, third, criterion=criterion, search="exact")
     # Enough bounds of two classes for hulls.
     longer = np.arange(60_000)
     waves = np.random.default_rng(0).random(60_000) < 0.5 + 0.3 * np.sin(longer / 4_000.0)
-    optimize(longer, waves, criterion=criterion, search="exact")
+    optimize(longer, _needed(criterion, "classes", waves), criterion=criterion, search="exact")
     # Counts that numpy adds up too slowly.
-    optimize(long, (long // 2).astype(str), criterion=criterion, search="exact", max_parts=3)
+    optimize(
+        long, _needed(criterion, "classes", (long // 2).astype(str)), criterion=criterion, search="exact", max_parts=3
+    )
     long = np.arange(4200)
-    model = optimize(long, (long // 4).astype(str), criterion=criterion, search=Search("merge", post_optimize=False))
+    many = _needed(criterion, "classes", (long // 4).astype(str))
+    model = optimize(long, many, criterion=criterion, search=Search("merge", post_optimize=False))
     model.explain()  # too many parts for a search of all partitions: tries one more bound
     if _has_sklearn():
         GridDiscretizer(criterion=criterion).fit(_numbers(data), data["t"]).transform(_numbers(data))
@@ -282,7 +302,7 @@ def categories(criterion: str) -> None:
     """A categorical column and classes."""
     from gridmodl import GridNaiveBayes, cost_by_parts, optimize, price, verify
 
-    data = _columns()
+    data = _columns_for(criterion, "classes")
     for target in ("y", "t"):
         for name in ("c", "e"):
             for limits in (FREE, LIMITED):
@@ -294,8 +314,9 @@ def categories(criterion: str) -> None:
             verify(model, data[name], data[target])
     optimize(data["e"], data["y"], criterion=criterion, min_events=3, min_difference=0.4)
     values, periods, changing = _drift(3)
+    changing = _needed(criterion, "classes", changing)
     optimize([f"v{value}" for value in values], changing, criterion=criterion, stable_over=periods)
-    optimize([f"v{i % 80}" for i in range(200)], np.arange(200) % 3, criterion=criterion)
+    optimize([f"v{i % 80}" for i in range(200)], _needed(criterion, "classes", np.arange(200) % 3), criterion=criterion)
     if _has_sklearn():
         for estimator in (
             GridNaiveBayes(criterion=criterion),
@@ -311,7 +332,7 @@ def grids(criterion: str) -> None:
     from gridmodl import GridClassifier, GridEnsembleClassifier, Search, optimize, price
 
     for names, target in (("xc", "y"), ("xczd", "t"), ("xz", "y"), ("ce", "t")):
-        data = _columns()
+        data = _columns_for(criterion, "grid")
         inputs = {name: data[name] for name in names}
         for kind, limits in (("vns", FREE), ("merge", LIMITED)):
             search = Search(kind, effort=1, keep_optima=3)
@@ -319,7 +340,7 @@ def grids(criterion: str) -> None:
         for name in names:
             model.explain(name)
         price(inputs, model.partitions, data[target], criterion=criterion)
-    optimize(_some("xd"), data["t"], criterion=criterion, search=Search("algorithm3", effort=1))
+    optimize({name: data[name] for name in "xd"}, data["t"], criterion=criterion, search=Search("algorithm3", effort=1))
     if _has_sklearn():
         X, search = _numbers(data), Search("diverse", effort=2, keep_optima=5)
         GridClassifier(criterion=criterion, search=Search("vns", effort=1)).fit(X, data["t"]).predict_proba(X)
@@ -449,7 +470,8 @@ def unlabelled(criterion: str) -> None:
 
     data = _columns()
     for target in ("y", "t"):
-        labels = np.where(np.arange(60) % 3 == 0, data[target].astype(int), -1)
+        labels = np.full(60, -1)
+        labels[::3] = _needed(criterion, "semi", data[target][::3].astype(int))
         optimize(INSTANTS, labels, unlabelled=-1, criterion=criterion)
         for name in ("x", "c", "e"):
             for search in ("auto", "merge"):

@@ -210,6 +210,7 @@ class Averages(Mapping[Name, Average]):
 
     def summary(self) -> str:
         """Text table of the columns, the most informative first."""
+        from gridmodl.report.hints import hints_of_averages
         from gridmodl.report.summary import wrapped
 
         rows = [["column", "informative", "loss", "likely parts", "exact"]]
@@ -225,6 +226,7 @@ class Averages(Mapping[Name, Average]):
         if len(self) > MAX_SHOWN:
             lines.append(f"  ... and {len(self) - MAX_SHOWN} more columns")
         lines += [line for reason in self._reasons() for line in wrapped(f"  {reason}")]
+        lines += [line for hint in hints_of_averages(self) for line in wrapped(f"  note: {hint}")]
         return "\n".join(lines)
 
     def _reasons(self) -> list[str]:

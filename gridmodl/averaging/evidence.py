@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gridmodl.averaging.summing import averaged_of, predicted_shares
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition, known_values
-from gridmodl.plugins import get_criterion
+from gridmodl.plugins import criterion_of
 from gridmodl.pricing import prepare
 from gridmodl.terms import Problem
 
@@ -42,7 +42,7 @@ def woe_of_shares(
 
 def woe_of_groups(model: Model, partition: Partition) -> NDArray[np.float64]:
     """Woe of each group by event, from the predictions of the criterion; the last row, of 0, is for no group."""
-    _, averaged = averaged_of(get_criterion(model.criterion, **model.options), model.problem)
+    _, averaged = averaged_of(criterion_of(model.criterion, model.options, model.problem), model.problem)
     counts = partition.counts
     problem = Problem(model.problem, int(partition.rows.sum()), 1, counts.sum(axis=0))
     p, _ = prepare(averaged, problem, known_values(partition))

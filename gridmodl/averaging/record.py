@@ -30,7 +30,7 @@ from gridmodl.fit.options import check_integer, check_seed
 from gridmodl.model.labels import counted, has_mixed_types, shown_value, time_texts
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition, as_type_of
-from gridmodl.plugins import get_criterion
+from gridmodl.plugins import criterion_of
 from gridmodl.search.average.intervals import fewest_parts, sample_starts
 from gridmodl.search.average.layers import Layers, sum_partitions
 from gridmodl.search.moves import NO_LIMIT
@@ -284,7 +284,7 @@ class Average:
 
     @cached_property
     def _weights(self) -> Weights:
-        criteria = averaged_of(get_criterion(self.criterion, **self.options), self.problem)
+        criteria = averaged_of(criterion_of(self.criterion, self.options, self.problem), self.problem)
         return weights_of(self._counted, criteria, self.prior, self.max_parts)
 
     @cached_property
@@ -371,6 +371,9 @@ class Average:
 
     def summary(self) -> str:
         """Text of the most important facts."""
+        from gridmodl.report.hints import hints_of_averages
+        from gridmodl.report.summary import wrapped
+
         likely = int(np.argmax(self.p_parts))
         lines = [
             f"{self.name}: average over all partitions of {counted(self.n_rows, 'row')}, {self._size_text()}",
@@ -385,6 +388,7 @@ class Average:
             lines.append(f"  missing values apart: probability {self.p_missing_apart:.3g}")
         if self.stopped is not None:
             lines.append(f"  stopped ({self.stopped}): one part")
+        lines += [line for hint in hints_of_averages({self.name: self}) for line in wrapped(f"  note: {hint}")]
         return "\n".join(lines)
 
     def _size_text(self) -> str:

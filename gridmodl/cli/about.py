@@ -6,7 +6,6 @@ import inspect
 import json
 import shlex
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ import click
 
 from gridmodl.cli import options
 from gridmodl.cli.messages import suggest, visible
+from gridmodl.cli.outputs import folder_of_command, write_text
 
 if TYPE_CHECKING:
     from gridmodl.terms import Criterion
@@ -212,15 +212,14 @@ def demo(folder: str | None) -> None:
         Path(folder).mkdir(parents=True, exist_ok=True)
         _run(Path(folder))
         return
-    with tempfile.TemporaryDirectory(prefix="gridmodl-demo-") as made:
-        _run(Path(made))
+    _run(folder_of_command())
 
 
 def _run(folder: Path) -> None:
     customers = _customers(2000, seed=0)
-    (folder / "customers.csv").write_text(customers, encoding="utf-8")
+    write_text(str(folder / "customers.csv"), customers)
     new = "\n".join(line.rsplit(",", 1)[0] for line in _customers(5, seed=1).splitlines())
-    (folder / "new.csv").write_text(new + "\n", encoding="utf-8")
+    write_text(str(folder / "new.csv"), new + "\n")
     for number, (text, command) in enumerate(STEPS, start=1):
         click.echo(f"\n{number}. {text}\n")
         if command == "head":

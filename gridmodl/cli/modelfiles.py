@@ -22,6 +22,7 @@ from gridmodl.model.labels import counted
 from gridmodl.model.model import Model
 from gridmodl.model.models import Models
 from gridmodl.model.partition import Partition
+from gridmodl.report.hints import hints_of, hints_of_averages, hints_of_models
 from gridmodl.scorecard.record import Scorecard
 
 AnyModel = Model | Models
@@ -89,8 +90,9 @@ def facts_of(found: AnyModel) -> dict[str, Any]:
         return {
             "models": [_facts(model) for model in found.values()],
             "errors": {str(name): str(error) for name, error in found.errors.items()},
+            "notes": hints_of_models(found),
         }
-    return _facts(found)
+    return _facts(found) | {"notes": hints_of(found)}
 
 
 def facts_of_averages(found: Averages) -> dict[str, Any]:
@@ -98,6 +100,7 @@ def facts_of_averages(found: Averages) -> dict[str, Any]:
     return {
         "averages": [_facts_of_average(average) for average in found.values()],
         "errors": {str(name): str(error) for name, error in found.errors.items()},
+        "notes": hints_of_averages(found),
     }
 
 
@@ -180,6 +183,7 @@ def print_summary(found: AnyModel, messages: Messages) -> None:
         _print_table(console, found.table("arrays"), "" if found.event is None else f"event: {found.event}")
         for name, error in found.errors.items():
             console.print(visible(f"{name}: no model; {error}"), markup=False)
+        _print_notes(console, hints_of_models(found))
         return
     head, _, _ = found.summary().partition("\n\n")
     console.print(visible(head), markup=False)
@@ -194,6 +198,12 @@ def print_summary(found: AnyModel, messages: Messages) -> None:
         console.print(visible(f"{name} is left out: {reason}"), markup=False)
     if len(found.left_out) > MAX_PARTS:
         console.print(f"... and {len(found.left_out) - MAX_PARTS} more columns", markup=False)
+    _print_notes(console, hints_of(found))
+
+
+def _print_notes(console: Any, hints: list[str]) -> None:
+    for hint in hints:
+        console.print(visible(f"note: {hint}"), markup=False)
 
 
 def print_columns(columns: Mapping[str, Any], messages: Messages, as_csv: bool, is_safe: bool = False) -> None:

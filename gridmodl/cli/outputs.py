@@ -1,17 +1,12 @@
-"""Files written whole or not at all, and never over an input; rows as CSV."""
+"""Output of commands: files, which are never an input; rows as CSV; folders for copies of the data."""
 
 from __future__ import annotations
 
 import atexit
 import contextlib
 import csv
-import errno
 import io
-import os
 import re
-import secrets
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,45 +15,23 @@ from typing import Any
 import click
 
 from gridmodl.cli.messages import Failure
+from gridmodl.writing import drop, naming, replaced, temporary_folder
 
 STDOUT = "-"
-# Errors of writing that name no file: the disk, the user's quota or the file is full.
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # Beginnings that spreadsheets take for a formula, also after they dropped a tab or a line break; numbers are harmless.
 FORMULA = "^[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
 NUMBER = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
-_unfinished: set[Path] = set()
 
 
 @contextlib.contextmanager
-def replaced(path: str) -> Iterator[Path]:
+def written_file(path: str) -> Iterator[Path]:
     """Yield a path to write to; its file replaces `path` if the block raises nothing. A device is written to itself."""
     if Path(path).exists() and not Path(path).is_file():  # not resolved: a pipe has no other name
-        with _named(path, path):
+        with naming(path, path):
             yield Path(path)
         return
-    there = Path(path).resolve()
-    beside = there.parent / f".gridmodl-{secrets.token_hex(8)}{''.join(there.suffixes[-2:])}"
-    _unfinished.add(beside)
-    try:
-        with _named(path, str(beside)):
-            yield beside
-            os.replace(beside, there)
-    finally:
-        with contextlib.suppress(OSError):
-            beside.unlink()
-        _unfinished.discard(beside)
-
-
-@contextlib.contextmanager
-def _named(path: str, beside: str) -> Iterator[None]:
-    """Make errors of writing name `path`, which the user knows, not the temporary file `beside`."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename == beside or (error.filename is None and error.errno in FULL):
-            raise OSError(error.errno, error.strerror, path) from error
-        raise
+    with replaced(path) as beside:
+        yield beside
 
 
 def write_text(path: str, text: str) -> None:
@@ -66,7 +39,7 @@ def write_text(path: str, text: str) -> None:
     if path == STDOUT:
         click.echo(text, nl=not text.endswith("\n"))
         return
-    with replaced(path) as beside:
+    with written_file(path) as beside:
         beside.write_text(text, encoding="utf-8", newline="\n")
 
 
@@ -75,32 +48,16 @@ def write_bytes(path: str, content: bytes) -> None:
     if path == STDOUT:
         click.echo(content, nl=False)
         return
-    with replaced(path) as beside:
+    with written_file(path) as beside:
         beside.write_bytes(content)
 
 
-def temporary_folder() -> Path:
+def folder_of_command() -> Path:
     """Make a folder for copies of the data, which is deleted when the command ends."""
-    folder = Path(tempfile.mkdtemp(prefix="gridmodl-"))
-    _unfinished.add(folder)
+    folder = temporary_folder()
     command = click.get_current_context(silent=True)
     (atexit.register if command is None else command.call_on_close)(lambda: drop(folder))
     return folder
-
-
-def drop_unfinished() -> None:
-    """Delete files that are half written and temporary folders, before the process ends at once."""
-    for path in list(_unfinished):
-        drop(path)
-
-
-def drop(path: Path) -> None:
-    """Delete a file or a folder, if it is there."""
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    with contextlib.suppress(OSError):
-        path.unlink()
-    _unfinished.discard(path)
 
 
 def check_outputs(inputs: dict[str, str], outputs: dict[str, str | None]) -> None:

@@ -32,6 +32,7 @@ from gridmodl.data.remote.queries import (
     TARGET_SUM,
 )
 from gridmodl.spelling import check_columns
+from gridmodl.writing import replaced
 
 VERSION = 1
 METADATA = b"gridmodl counts"  # key in the metadata of a Parquet file
@@ -198,6 +199,8 @@ class Counts(Mapping[Name, Any]):
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the counts to a Parquet file, which any reader of Parquet can read: a list of records by column.
 
+        An existing file is replaced as a whole or not at all.
+
         Parameters
         ----------
         path : str or path
@@ -230,7 +233,8 @@ class Counts(Mapping[Name, Any]):
             },
         }
         table = pa.table(arrays).replace_schema_metadata({METADATA: json.dumps(facts).encode()})
-        pyarrow.parquet.write_table(table, os.fspath(path))
+        with replaced(path) as beside:
+            pyarrow.parquet.write_table(table, beside)
 
     @staticmethod
     def from_parquet(path: str | os.PathLike[str]) -> Counts:

@@ -115,9 +115,8 @@ def make_line(
         n_atoms = bind(labelled_ends)(values, codes, n_classes, join, _class_of(missing_counts[:n_classes]), ends)
     else:
         n_atoms = bind(atom_ends)(values, codes, join, ends)
-    ends = ends[:n_atoms].copy()
-    check_size(n_atoms + 1, n_codes, "distinct values")
-    n_first = int(has_missing)
+    ends, n_first = ends[:n_atoms].copy(), int(has_missing)
+    check_size(n_first + n_atoms, n_codes, "distinct values")
     weights = np.empty(0, dtype=np.int64) if weights is None else weights
     while True:
         # 32-bit counts halve the time of a search; sums of counts, which terms see, have 64 bits.

@@ -22,6 +22,7 @@ from gridmodl.estimators.inputs import read_criterion, read_seed
 from gridmodl.fit.options import RULES
 from gridmodl.model.policy import Policy, checked_policy
 from gridmodl.report.notebook import model_html, models_html
+from gridmodl.report.pictures import left_out_fold
 from gridmodl.report.scorecard import scorecard_html
 from gridmodl.search import Search
 from gridmodl.terms import Criterion
@@ -81,6 +82,10 @@ grid_weights_ : dict of str to float
 evidence_ : WeightedEvidence
     What predicts: for each column in use its lines (parts, or knots of an average), their evidence
     log P(class | line) - log P(class), and its weight; with JSON, SQL and `explain`.""",
+    "left_out_": """
+left_out_ : dict of str to str
+    Columns that are not used, and why: copies of an earlier column, of the same values or of others in the same or
+    reverse order, are among them. They stay columns of ``X``.""",
     "kinds": """
 kinds : dict, optional
     ``"numerical"``, ``"categorical"`` or ``"ordinal"`` by column name, where the column's type says otherwise.""",
@@ -241,7 +246,8 @@ def _fitted_html(fitted: EstimatorBase) -> str:
     if "model_" in attributes:
         return model_html(attributes["model_"])
     if "models_" in attributes:
-        return models_html(attributes["models_"])
+        evidence = attributes.get("evidence_")
+        return models_html(attributes["models_"]) + ("" if evidence is None else left_out_fold(evidence.left_out))
     return ""
 
 

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from gridmodl.averaging.averages import Averages
 from gridmodl.averaging.summing import averaged_of
 from gridmodl.clock import Clock
+from gridmodl.data.copies import copies_of
 from gridmodl.data.frames import Frame, Name
 from gridmodl.data.table import MEDIAN
 from gridmodl.data.targets import NOT_GIVEN, marked_rows, rows_of
@@ -46,6 +47,9 @@ from gridmodl.evidence.record import WeightedEvidence
 from gridmodl.evidence.sources import EvidenceSource, curve_source, parts_source
 from gridmodl.fit.options import checked_time
 from gridmodl.model.models import Models
+
+SAYS_NOTHING = "it says nothing about the classes"
+NO_WEIGHT = "its weight is 0 beside the others"
 
 
 class TrainingRows(NamedTuple):
@@ -202,6 +206,23 @@ class EvidenceClassifierBase(EachColumnClassifierBase):
                 found[name] = parts_source(models[name], log_prior, price)
         return {name: source for name, source in found.items() if source is not None}
 
+    def _without_copies(
+        self, training: TrainingRows, models: Models, sources: Mapping[Name, EvidenceSource]
+    ) -> tuple[list[EvidenceSource], dict[Name, str]]:
+        """Sources in the order of `models`, the most informative first, and why columns of `models` have none.
+
+        Of copies of a column, the first in the data has a source: they would share its weight, or count it twice.
+        """
+        copies = self._copies(training, models, [name for name in training.inputs.columns if name in sources])
+        used = [sources[name] for name in Models(models) if name in sources and name not in copies]
+        return used, dict.fromkeys((name for name in models if name not in sources), SAYS_NOTHING) | copies
+
+    def _copies(self, training: TrainingRows, models: Models, names: Sequence[Name]) -> dict[Name, str]:
+        """Why some of the columns `names` say nothing new: each is a copy of an earlier one."""
+        kept = training.rows > 0
+        columns = {name: rows_of(training.inputs.columns[name], kept) for name in names}
+        return copies_of(columns, {name: models[name].partitions[name].column_kind for name in names})
+
     def _choose(self, training: TrainingRows, columns: Sequence[EvidenceSource], models: Models) -> Chosen:
         """Grids to use beside `columns`, the most informative column first, and selective weights of both."""
         first, kept = next(iter(models.values())), training.rows > 0
@@ -216,7 +237,8 @@ class EvidenceClassifierBase(EachColumnClassifierBase):
         grids: list[GridSource] = []
         time_limit = training.seconds_left(self.time_limit)
         if n_most != 0 and time_limit != 0.0:
-            names = columns_of_grids(self, list(models))
+            copies = self._copies(training, models, list(training.inputs.columns))
+            names = columns_of_grids(self, [name for name in models if name not in copies])
             options = {what: restricted(self._options(), names)[what] for what in OF_GRIDS}
             grids, stopped = labelled.candidates(
                 names, event=training.event, time_limit=time_limit, frame=training.inputs.kind, **options
@@ -232,8 +254,12 @@ class EvidenceClassifierBase(EachColumnClassifierBase):
         sources: Sequence[EvidenceSource],
         weights: NDArray[np.float64],
         intercepts: NDArray[np.float64],
+        left_out: Mapping[Name, str],
     ) -> None:
-        """Set what all classifiers of evidence have; `weights` are by source, or by source and class."""
+        """Set what all classifiers of evidence have; `weights` are by source, or by source and class.
+
+        `left_out` says why columns have no source.
+        """
         first = next(iter(models.values()))
         matrix = weights.reshape(len(sources), -1) if len(sources) else np.empty((0, 1))
         used = np.flatnonzero(matrix.any(axis=1))
@@ -244,6 +270,9 @@ class EvidenceClassifierBase(EachColumnClassifierBase):
         self.grid_weights_ = {name: float(of[0]) if len(of) == 1 else of for name, of in of_grids.items()}
         self.classes_ = first.classes
         self.class_shares_ = first.class_rows / first.class_rows.sum()
+        read = {name for k in used.tolist() for name in sources[k].columns}
+        columns = training.inputs.columns
+        self.left_out_ = {name: left_out.get(name, NO_WEIGHT) for name in columns if name not in read}
         self.evidence_ = WeightedEvidence(
             classes=first.classes,
             intercepts=intercepts,
@@ -253,6 +282,7 @@ class EvidenceClassifierBase(EachColumnClassifierBase):
             event_index=first.event_index if first.has_one_event else None,
             policy=self._policy,
             frame=training.inputs.kind,
+            left_out=self.left_out_,
         )
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -103,6 +103,7 @@ class GridLogistic(EvidenceClassifierBase):
         Strength of the penalty.
     l2_losses_ : dict of float to float
         Mean -log P(class) of rows of the folds, for each strength that was tried; empty if none was.
+    %(left_out_)s
     %(grids_)s
     %(evidence_)s
     %(models_)s
@@ -166,7 +167,7 @@ class GridLogistic(EvidenceClassifierBase):
         models = self._models(training, training.weights, names, target_kind="classes")
         averaged = self._averaged_columns(training, models)
         by_name = self._sources(training, training.weights, models, averaged, len(names))
-        ranked = [by_name[name] for name in Models(models) if name in by_name]  # the most informative first
+        ranked, left_out = self._without_copies(training, models, by_name)
         if checked_interactions(self.interactions) != 0:
             ranked += self._choose(training, ranked, models).grids
         first = next(iter(models.values()))
@@ -180,7 +181,7 @@ class GridLogistic(EvidenceClassifierBase):
         shares = np.array([GRID_SHARE if isinstance(source, GridSource) else 1.0 for source in ranked])
         chosen = chosen._replace(weights=(shares * chosen.weights.T).T)
         self.l2_, self.l2_losses_ = chosen.l2, chosen.losses
-        self._set_evidence(training, models, ranked, chosen.weights, chosen.intercepts)
+        self._set_evidence(training, models, ranked, chosen.weights, chosen.intercepts, left_out)
         self.intercept_ = chosen.intercepts
         self.coef_ = np.zeros((1 if len(log_prior) <= 2 else len(log_prior), len(names)))
         for source, weight in zip(ranked, chosen.weights, strict=True):

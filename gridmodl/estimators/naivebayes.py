@@ -68,6 +68,7 @@ class GridNaiveBayes(EvidenceClassifierBase):
     %(models_)s
     weights_ : ndarray of shape (number of columns,)
         Weight of each column; 0 for columns that say nothing. `predict` reads no column of weight 0.
+    %(left_out_)s
     %(grids_)s
     %(evidence_)s
     %(classes_)s
@@ -146,13 +147,13 @@ class GridNaiveBayes(EvidenceClassifierBase):
         models = self._models(training, training.weights, names, target_kind=self.target_kind or "classes")
         averaged = self._averaged_columns(training, models)
         by_name = self._sources(training, training.weights, models, averaged, len(names))
-        ranked = [by_name[name] for name in Models(models) if name in by_name]  # the most informative first
+        ranked, left_out = self._without_copies(training, models, by_name)
         log_prior = np.log(next(iter(models.values())).class_rows / training.rows.sum())
         chosen = Chosen([], np.ones(len(ranked)))
         if self.weights == "selective":
             chosen = self._choose(training, ranked, models)
         sources = [*ranked, *chosen.grids]
-        self._set_evidence(training, models, sources, chosen.weights, log_prior)
+        self._set_evidence(training, models, sources, chosen.weights, log_prior, left_out)
         of_columns = {source.name: weight for source, weight in zip(sources, chosen.weights.tolist(), strict=True)}
         self.weights_ = np.array([of_columns.get(name, 0.0) for name in names])
         return self

@@ -133,9 +133,10 @@ class GridScorecard(EachColumnClassifierBase):
         - sum over rows of log P(class of the row)  +  l2 / 2 * sum_k (w_k - w)^2  +  1/2 * (w - 1)^2
 
     where w is their mean. Rows are dealt into 5 folds; those of a fold are held out from the woe and weights that
-    predict them. Columns are chosen in this order: one part or an iv below `min_iv`; negative weights, the most
-    negative first; then columns are taken out one by one, and the set with the lowest held-out loss is used. At the
-    end weights are multiplied by the slope, at most 1, of a logistic regression of the held-out rows on their log odds.
+    predict them. Columns are chosen in this order: one part or an iv below `min_iv`; copies of an earlier column, of
+    the same values or of others in the same or reverse order; negative weights, the most negative first; then columns
+    are taken out one by one, and the set with the lowest held-out loss is used. At the end weights are multiplied by
+    the slope, at most 1, of a logistic regression of the held-out rows on their log odds.
     The parts are those of all rows, so that the held-out loss of a column with many parts is a little too low. The
     intercept is that under which the mean probability of the training rows is their event rate.
 

@@ -21,7 +21,7 @@ from gridmodl.model.file.checks import check_model, check_one_of, check_partitio
 from gridmodl.model.file.fields import MAX_INTEGER, ModelFileError, read_fields, read_integer, read_list, shown, wrong
 from gridmodl.model.file.files import read_checked, write_checked
 from gridmodl.model.file.partitions import partition_record, read_partition
-from gridmodl.model.file.records import VERSION, model_record, read_record, read_version
+from gridmodl.model.file.records import VERSION, left_out_record, model_record, read_left_out, read_record, read_version
 from gridmodl.model.file.values import (
     read_array,
     read_float,
@@ -37,7 +37,7 @@ FORMAT = "gridmodl evidence"
 VERSIONS = (VERSION,)
 FIELDS = (
     "format", "version", "gridmodl", "classes", "event", "intercepts", "names", "unknown", "missing", "frame",
-    "sources", "weights",
+    "left_out", "sources", "weights",
 )  # fmt: skip
 NEAR = 1e-6  # largest rounding error of a sum of probabilities
 
@@ -74,6 +74,7 @@ def _record(model: WeightedEvidence) -> dict[str, Any]:
         "unknown": model.policy.unknown,
         "missing": model.policy.missing,
         "frame": model.frame,
+        "left_out": left_out_record(model.left_out),
         "sources": [_source_record(source, f"sources[{i}]") for i, source in enumerate(model.sources)],
         "weights": model.weights.tolist(),
     }
@@ -104,6 +105,7 @@ def _curve_record(source: CurveSource, place: str) -> dict[str, Any]:
         "knots": write_array(source.knots, f"{place}.knots"),
         "shares": source.shares.tolist(),
         "log_prior": source.log_prior.tolist(),
+        "suspicion": source.suspicion,
     }
 
 
@@ -129,6 +131,7 @@ def _read(record: Any) -> WeightedEvidence:
         event_index=None if event is None else read_integer(event, "event", 0, max(0, len(classes) - 1)),
         policy=Policy(read_text(record["unknown"], "unknown"), read_text(record["missing"], "missing")),
         frame=read_text(record["frame"], "frame"),
+        left_out=read_left_out(record["left_out"]),
     )
 
 
@@ -158,13 +161,14 @@ def _read_parts(raw: dict[str, Any], place: str) -> EvidenceSource:
 
 
 def _read_curve(raw: dict[str, Any], place: str) -> EvidenceSource:
-    record = read_fields(raw, place, ("kind", "price", "partition", "knots", "shares", "log_prior"))
+    record = read_fields(raw, place, ("kind", "price", "partition", "knots", "shares", "log_prior", "suspicion"))
     return CurveSource(
         read_partition(record["partition"], f"{place}.partition", MAX_INTEGER, VERSION),
         read_array(record["knots"], f"{place}.knots"),
         _read_matrix(record["shares"], f"{place}.shares"),
         np.array(read_floats(record["log_prior"], f"{place}.log_prior")),
         read_float(record["price"], f"{place}.price"),
+        read_text(record["suspicion"], f"{place}.suspicion"),
     )
 
 
@@ -208,6 +212,11 @@ def check_evidence(model: WeightedEvidence) -> None:
         if not np.isfinite(source.price) or source.price < 0.0:
             raise wrong(f"{place}.price", f"must be a finite number, 0 or more, got {source.price!r}")
         _kind_of(source, place).check(source, n_classes, place)
+    used = {name for source in model.sources for name in source.columns}
+    for name in model.left_out:
+        if name in used or name not in model.names:
+            why = "a source reads" if name in used else "is not among the names"
+            raise wrong("left_out", f"names column {shown(name)}, which {why}")
 
 
 def _check_parts(source: PartsSource, n_classes: int, place: str) -> None:

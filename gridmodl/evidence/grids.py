@@ -31,7 +31,7 @@ from scipy.optimize import minimize
 
 from gridmodl.data.frames import Name, Raw
 from gridmodl.evidence.prices import classes_cost, shares_cost, structure_cost
-from gridmodl.evidence.sources import RowPlaces, evidence_of_lines, smoothed
+from gridmodl.evidence.sources import RowPlaces, evidence_of_lines, smoothed, suspicions_of
 from gridmodl.model.model import Model
 from gridmodl.model.policy import Policy
 from gridmodl.pipeline import optimize
@@ -80,6 +80,10 @@ class GridSource:
             " and ".join(f"{name} in {labels[i]}" for name, labels, i in zip(cells.names, of_parts, parts, strict=True))
             for parts in cells.parts.tolist()
         ]
+
+    @property
+    def suspicions(self) -> Mapping[Name, str]:
+        return suspicions_of(self.model.partitions[name] for name in self.columns)
 
     def places(self, columns: Mapping[Name, Raw], policy: Policy) -> RowPlaces:
         partitions = [self.model.partitions[name] for name in self.columns]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,15 @@ from numpy.typing import NDArray
 from gridmodl.data.frames import ARRAYS, Frame, Name, Raw, lazy_frame, make_frame, read_frame
 from gridmodl.evidence.contributions import Contributions
 from gridmodl.evidence.sources import EvidenceSource
-from gridmodl.model.labels import counted
+from gridmodl.model.labels import aligned, counted
+from gridmodl.model.names import shortened
 from gridmodl.model.policy import NEUTRAL, Policy
 from gridmodl.spelling import did_you_mean
 
 BLOCK = 2**20  # rows times classes whose evidence is in memory at a time
 FEWEST = 2**10  # rows of a block
+MAX_SHOWN, MAX_CLASSES = 100, 5  # sources and classes of the summary
+MAX_COLUMN = 40  # characters of the name of a source
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +50,8 @@ class WeightedEvidence:
         What is done with values that the training data did not have.
     frame : str
         Kind of frame of the training data, in which tables are returned.
+    left_out : dict of str to str
+        Columns that are not used, and why.
 
     Notes
     -----
@@ -63,6 +68,7 @@ class WeightedEvidence:
     event_index: int | None = None
     policy: Policy = NEUTRAL
     frame: str = ARRAYS
+    left_out: Mapping[Name, str] = field(default_factory=dict)
 
     @property
     def event(self) -> Any:
@@ -147,6 +153,25 @@ class WeightedEvidence:
         rows.sort(key=lambda row: -row[1])
         head = ("column", "weight", "lines", "low", "high")
         return make_frame({name: [row[i] for row in rows] for i, name in enumerate(head)}, frame or self.frame)
+
+    def summary(self) -> str:
+        """Text table of the sources, the largest weight first, the columns left out, and notes."""
+        from gridmodl.report.hints import hints_of_evidence
+        from gridmodl.report.summary import closing_lines, wrapped
+
+        columns = self.table(ARRAYS)
+        rows = [list(columns)]
+        for name, weight, lines, low, high in list(zip(*columns.values(), strict=True))[:MAX_SHOWN]:
+            rows.append([shortened(name, MAX_COLUMN), f"{weight:.4f}", str(lines), f"{low:.3f}", f"{high:.3f}"])
+        event = "" if self.event_index is None else f", event: {self.event}"
+        classes = ", ".join(map(str, self.classes[:MAX_CLASSES].tolist())) + ", ..." * (len(self.classes) > MAX_CLASSES)
+        more = len(self.sources) - MAX_SHOWN
+        return "\n".join([
+            *wrapped(f"evidence of {counted(len(self.sources), 'source')} for {classes}{event}"),
+            *aligned(rows),
+            *([f"  ... and {counted(more, 'more source')}"] if more > 0 else []),
+            *closing_lines(self.left_out, hints_of_evidence(self)),
+        ])  # fmt: skip
 
     def read(self, data: Any) -> Frame:
         """Read the columns of `data`; raise if one of a source is not there."""

@@ -18,7 +18,7 @@ at a place to predict. A new kind of source is a class with these members, and
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -30,6 +30,7 @@ from gridmodl.criteria.concave import uniform_predictive
 from gridmodl.data.columns import encode_for_model
 from gridmodl.data.frames import Name, Raw
 from gridmodl.data.numbers import Numbers
+from gridmodl.evidence.suspicion import suspicion_of
 from gridmodl.model.counts import group_of_classes, part_counts
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition
@@ -74,6 +75,10 @@ class EvidenceSource(Protocol):
     def labels(self) -> list[str]:
         """Label of each line."""
 
+    @property
+    def suspicions(self) -> Mapping[Name, str]:
+        """What `suspicion_of` says of columns, of those that it says something of."""
+
     def places(self, columns: Mapping[Name, Raw], policy: Policy) -> RowPlaces:
         """Where the rows of `columns` are; `policy` is for values that the training data did not have."""
 
@@ -111,6 +116,10 @@ class PartsSource:
     def labels(self) -> list[str]:
         return self.partition.labels
 
+    @property
+    def suspicions(self) -> Mapping[Name, str]:
+        return suspicions_of([self.partition])
+
     def places(self, columns: Mapping[Name, Raw], policy: Policy) -> RowPlaces:
         return RowPlaces(self.partition.part_of_column(columns[self.name], policy))
 
@@ -136,6 +145,8 @@ class CurveSource:
         Log of the share of each class in all rows.
     price : float
         Nats to describe the best partition.
+    suspicion : str
+        What `suspicion_of` says of the column; empty if nothing.
     """
 
     apart: Partition
@@ -143,6 +154,7 @@ class CurveSource:
     shares: NDArray[np.float64]
     log_prior: NDArray[np.float64]
     price: float = 0.0
+    suspicion: str = ""
 
     @property
     def name(self) -> Name:
@@ -165,6 +177,10 @@ class CurveSource:
     def labels(self) -> list[str]:
         apart = self.apart.labels
         return [*apart[: self.first], *map(str, self.knots), *apart[self.first + 1 :]]
+
+    @property
+    def suspicions(self) -> Mapping[Name, str]:
+        return {self.name: self.suspicion} if self.suspicion else {}
 
     def places(self, columns: Mapping[Name, Raw], policy: Policy) -> RowPlaces:
         raw = columns[self.name]
@@ -195,6 +211,11 @@ def evidence_of_lines(evidence: NDArray[np.float64], line: NDArray[np.int64]) ->
     found: NDArray[np.float64] = evidence[line]
     found[line == NO_LINE] = 0.0
     return found
+
+
+def suspicions_of(partitions: Iterable[Partition]) -> dict[Name, str]:
+    """What `suspicion_of` says of columns, of those that it says something of."""
+    return {one.name: said for one in partitions if (said := suspicion_of(one))}
 
 
 def parts_source(model: Model, log_prior: NDArray[np.float64], price: float = 0.0) -> PartsSource | None:
@@ -249,7 +270,8 @@ def curve_source(average: Average, log_prior: NDArray[np.float64], price: float 
     if unlabelled is not None:
         unlabelled = np.concatenate([unlabelled[:first], [unlabelled[first:n].sum()], unlabelled[n:]])
     apart = replace(segments, bounds=segments.bounds[:0], counts=counts, unlabelled=unlabelled)
-    return CurveSource(apart, average.knots, centred_shares(average, np.exp(log_prior)), log_prior, price)
+    shares = centred_shares(average, np.exp(log_prior))
+    return CurveSource(apart, average.knots, shares, log_prior, price, suspicion_of(segments))
 
 
 def centred_shares(average: Average, prior: NDArray[np.float64]) -> NDArray[np.float64]:

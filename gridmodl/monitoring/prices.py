@@ -20,7 +20,7 @@ from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition
 from gridmodl.monitoring.counting import NewData, PartsCounts, classes_of
 from gridmodl.monitoring.parts import Prices
-from gridmodl.plugins import criterion_for, get_criterion
+from gridmodl.plugins import class_number, criterion_for, criterion_of
 from gridmodl.terms import PROBLEMS, Criterion
 
 
@@ -49,9 +49,16 @@ def column_prices(
 
 
 def can_price(model: Model, counts: list[PartsCounts]) -> bool:
-    """Whether a model has a target, and no column of levels has new ones, which have no place in its order."""
+    """Whether a model has a target, no column of levels has new ones, which have no place in its order, and the rows
+    have the classes that the criterion needs.
+    """
     is_known = all(one.compared.kind != "ordinal" or not one.new_values for one in counts)
-    return PROBLEMS[model.problem].has_target and is_known
+    if not PROBLEMS[model.problem].has_target or not is_known:
+        return False
+    n_classes = class_number(criterion_of(model.criterion, model.options, model.problem))
+    if n_classes is None or not PROBLEMS[model.problem].has_classes:
+        return True
+    return all(np.count_nonzero(one.new[..., :-1].any(axis=(0, 1))) == n_classes for one in counts)
 
 
 def _table(model: Model, columns: Mapping[Name, Raw], data: NewData) -> Table | None:
@@ -91,7 +98,7 @@ def options_of(model: Model, names: Collection[Name]) -> Options:
     """Options of a search for parts of the columns `names` of a model: criterion, kinds and special values."""
     partitions = {name: one for name, one in model.partitions.items() if name in names}
     return checked_options(
-        get_criterion(model.criterion, **model.options),
+        criterion_of(model.criterion, model.options, model.problem),
         kinds={name: one.kind for name, one in partitions.items() if one.kind != "ordinal"},
         order={name: one.levels for name, one in partitions.items() if one.kind == "ordinal"},
         special={name: one.special_parts for name, one in partitions.items() if one.n_special} or None,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gridmodl.model.file.files import render_json, replace_file
+from gridmodl.model.file.files import render_json
 from gridmodl.monitoring.counting import TARGET
 from gridmodl.monitoring.parts import DRIFT, PartsComparison
+from gridmodl.writing import replace_file
 
 if TYPE_CHECKING:
     from gridmodl.monitoring.record import Comparison
@@ -89,7 +89,7 @@ def write_comparison(comparison: Comparison, path: str | os.PathLike[str] | None
     """JSON of a comparison, also written to `path` if given."""
     text = render_json(comparison_record(comparison)) + "\n"
     if path is not None:
-        replace_file(Path(path), text)
+        replace_file(path, text)
     return text
 
 

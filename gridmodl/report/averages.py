@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.model.labels import counted
+from gridmodl.report.hints import hints_of_averages
 from gridmodl.report.pictures import OKABE_ITO, Markup, folded, frame, joined, lines, name_tag, plain, table, tag
 from gridmodl.report.text import MAX_SHOWN
 
@@ -162,7 +163,8 @@ def averages_html(averages: Averages) -> str:
     body = table(["column", "informative", "leave-one-out loss", "likely parts", "exact"], rows)
     more = [f"... and {len(averages) - MAX_COLUMNS} more columns"] if len(averages) > MAX_COLUMNS else []
     failed = [plain(reason, MAX_ERROR) for reason in averages._reasons()]
-    return frame(lines(counted(len(averages), "column")), body, lines(*more, *failed[:MAX_SHOWN]))
+    notes = [plain(f"note: {hint}", MAX_ERROR) for hint in hints_of_averages(averages)]
+    return frame(lines(counted(len(averages), "column")), body, lines(*more, *failed[:MAX_SHOWN], *notes))
 
 
 def picture(curve: Curve) -> Markup:

@@ -7,13 +7,16 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from numpy.typing import NDArray
 
+from gridmodl.evidence.suspicion import suspicion_of
 from gridmodl.model.labels import listed, shown_value
 from gridmodl.model.names import shortened
 from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
+    from gridmodl.averaging.record import Average
+    from gridmodl.evidence.record import WeightedEvidence
     from gridmodl.model.model import Model
     from gridmodl.model.partition import Partition
 
@@ -21,7 +24,7 @@ MAX_NAME = 40  # characters of the name of a column
 MANY_TEXTS = 10  # distinct values from which on texts that all look like numbers are hardly names
 MOST_STRAYS = 3  # texts that may look otherwise, at most one in MANY_TEXTS
 NEARLY_UNIQUE = 0.9  # distinct values per row from which on a column of categories is hardly one
-MANY_ROWS = 100  # rows from which on a column that makes no error is hardly a chance
+MANY_ROWS = 100  # rows from which on a column of as many values is hardly one of categories by chance
 DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{4}")
 
 
@@ -35,14 +38,23 @@ def hints_of_models(models: Mapping[Any, Model]) -> list[str]:
     return _named({name: hints_of(model) for name, model in models.items()})
 
 
+def hints_of_averages(averages: Mapping[Any, Average]) -> list[str]:
+    """Hints on averages of columns."""
+    return _named({name: _hints_on_classes(of.classes, of.segments) for name, of in averages.items()})
+
+
+def hints_of_evidence(evidence: WeightedEvidence) -> list[str]:
+    """Hints on the columns of a classifier of weighted evidence."""
+    suspicions: dict[Any, dict[str, None]] = {name: {} for name in evidence.names}
+    for source in evidence.sources:
+        for name, suspicion in source.suspicions.items():
+            suspicions[name][suspicion] = None  # once, where a grid says it of a column too
+    return _named({name: list(found) for name, found in suspicions.items()})
+
+
 def _hints(model: Model, partition: Partition) -> list[str]:
     """Hints on one column of a model, each a sentence without its subject: the column."""
-    hints = []
-    if PROBLEMS[model.problem].has_classes and len(model.classes) == 1:
-        name = shown_value(model.classes.tolist()[0], False)
-        hints.append(f"the target has one class, {name}, so that no column can tell anything about it")
-    elif _is_perfect(model, partition):
-        hints.append("each part has one class only: is it a copy of the target, or known only after it?")
+    hints = _hints_on_classes(model.classes, partition) if PROBLEMS[model.problem].has_classes else []
     if _is_nearly_unique(partition):
         hints.append("it has almost as many values as rows: is it an identifier? Its groups say nothing of new values")
     kind, strays = _looks_like(itertools.chain(*partition.listed))
@@ -52,6 +64,15 @@ def _hints(model: Model, partition: Partition) -> list[str]:
     return hints
 
 
+def _hints_on_classes(classes: NDArray[Any], partition: Partition) -> list[str]:
+    """Hints on what the parts of a column say of the classes."""
+    if len(classes) == 1:
+        name = shown_value(classes.tolist()[0], False)
+        return [f"the target has one class, {name}, so that no column can tell anything about it"]
+    suspicion = suspicion_of(partition)
+    return [suspicion] if suspicion else []
+
+
 def _named(hints: Mapping[Any, list[str]]) -> list[str]:
     """Hints by name of a column as sentences, each once, with the names of its columns unless it is on all."""
     names: dict[str, list[str]] = {}
@@ -59,14 +80,6 @@ def _named(hints: Mapping[Any, list[str]]) -> list[str]:
         for hint in of_name:
             names.setdefault(hint, []).append(shortened(str(name), MAX_NAME))
     return [hint if len(of) == len(hints) else f"{listed(of)}: {hint}" for hint, of in names.items()]
-
-
-def _is_perfect(model: Model, partition: Partition) -> bool:
-    """Whether every part of many rows has rows of one class only, and each class has a part of its own."""
-    if model.target is not None or len(model.classes) < 2 or model.n_rows < MANY_ROWS:
-        return False
-    has_rows = partition.counts > 0
-    return bool(np.all(has_rows.sum(axis=1) <= 1) and np.all(has_rows.sum(axis=0) == 1))
 
 
 def _is_nearly_unique(partition: Partition) -> bool:

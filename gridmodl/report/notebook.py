@@ -18,7 +18,7 @@ from gridmodl.model.labels import counted, level_text
 from gridmodl.model.names import names_within
 from gridmodl.monitoring.record import lost_text
 from gridmodl.report.curves import bound_text
-from gridmodl.report.hints import hints_of
+from gridmodl.report.hints import hints_of, hints_of_evidence, hints_of_models
 from gridmodl.report.pictures import (
     FAINT,
     MAX_DRAWN,
@@ -33,6 +33,7 @@ from gridmodl.report.pictures import (
     is_too_many,
     joined,
     label_tag,
+    left_out_fold,
     legend,
     lines,
     meter,
@@ -106,7 +107,7 @@ def model_html(model: Model) -> str:
         for partition in [*([] if model.target is None else [model.target]), *map(model.partition, model.informative)]
     ]
     cells = _cells(model) if len(model.informative) > 1 else Markup("")
-    return frame(head, cells, *folds, _left_out(model), foot)
+    return frame(head, cells, *folds, left_out_fold(model.left_out), foot)
 
 
 def _heading(model: Model, partition: Partition) -> Markup:
@@ -227,14 +228,6 @@ def _grid_picture(model: Model, order: Any) -> Markup:
     return bars(cells.rows[order], texts)
 
 
-def _left_out(model: Model) -> Markup:
-    if not model.left_out:
-        return Markup("")
-    rows = [[name_tag(name), reason] for name, reason in list(model.left_out.items())[:MAX_SHOWN]]
-    drawn = table(["column", "why"], rows, 2)
-    return folded(f"columns left out: {len(model.left_out)}", drawn, _more(len(model.left_out), "column"))
-
-
 def models_html(models: Mapping[Any, Any], errors: Mapping[Any, Exception] | None = None) -> str:
     """A table with a row for each column: picture, parts, what they say of the target, level, whether it is proven."""
     rows = []
@@ -248,7 +241,9 @@ def models_html(models: Mapping[Any, Any], errors: Mapping[Any, Exception] | Non
     failed = [joined(name_tag(name), f": no model; {plain(error)}") for name, error in (errors or {}).items()]
     events = {model.event for model in models.values() if getattr(model, "has_one_event", False)}
     head = ", ".join([counted(len(models), "column"), *(f"event {plain(event)}" for event in events)])
-    return frame(lines(head), body, lines(*([more] if more else []), *failed[:MAX_SHOWN]))
+    hinted = hints_of_models({name: model for name, model in models.items() if hasattr(model, "partitions")})
+    notes = [plain(f"note: {hint}", MAX_SENTENCE) for hint in hinted]
+    return frame(lines(head), body, lines(*([more] if more else []), *failed[:MAX_SHOWN], *notes))
 
 
 def _small_picture(model: Any) -> Markup:
@@ -380,7 +375,9 @@ def evidence_html(evidence: WeightedEvidence) -> str:
     more = len(evidence.sources) - MAX_COLUMNS
     cut = [f"... and {counted(more, 'more source')}"] if more > 0 else []
     head = plain(f"evidence of {counted(len(evidence.sources), 'source')} for {classes}{event}", MAX_SENTENCE)
-    return frame(lines(head), table(list(columns), rows[:MAX_COLUMNS]), lines(*cut))
+    notes = [plain(f"note: {hint}", MAX_SENTENCE) for hint in hints_of_evidence(evidence)]
+    body = table(list(columns), rows[:MAX_COLUMNS])
+    return frame(lines(head), body, lines(*cut), left_out_fold(evidence.left_out), lines(*notes))
 
 
 def comparison_html(comparison: Comparison) -> str:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.data.frames import Name
+from gridmodl.model.labels import counted
 from gridmodl.model.names import shortened
 from gridmodl.report.tables import largest, with_others
 
@@ -36,6 +38,7 @@ MAX_DRAWN = 100  # parts drawn one by one; the rest is drawn as one
 GAP = 1.0  # between two parts
 
 MAX_TEXT = 60  # characters of a name
+MAX_LEFT_OUT, MAX_REASON = 100, 200  # columns left out, and characters of the reason
 MAX_LABEL = 200  # characters of the label of a part, which may name several values
 ONE_LINE = 48  # characters of a text that is not broken: dates and numbers would break at their signs
 
@@ -119,6 +122,16 @@ def folded(head: Any, *children: Any, is_open: bool = False) -> Markup:
     """Children that a click on `head` opens and closes, without a script."""
     state = {"open": "open"} if is_open else {}
     return tag("details", tag("summary", head, style="cursor:pointer"), *children, **state)
+
+
+def left_out_fold(left_out: Mapping[Name, str]) -> Markup:
+    """A fold with the columns that are left out, and why; nothing without any."""
+    if not left_out:
+        return Markup("")
+    rows = [[name_tag(name), plain(why, MAX_REASON)] for name, why in list(left_out.items())[:MAX_LEFT_OUT]]
+    n_more = len(left_out) - len(rows)
+    more = tag("div", f"... and {counted(n_more, 'more column')}") if n_more else Markup("")
+    return folded(f"columns left out: {len(left_out)}", table(["column", "why"], rows, 2), more)
 
 
 class ShownClasses(NamedTuple):

@@ -8,6 +8,7 @@ import numpy as np
 
 from gridmodl.data.frames import ARRAYS
 from gridmodl.model.labels import counted
+from gridmodl.report.hints import hints_of_models
 from gridmodl.report.pictures import (
     OKABE_ITO,
     Markup,
@@ -15,6 +16,7 @@ from gridmodl.report.pictures import (
     frame,
     joined,
     label_tag,
+    left_out_fold,
     lines,
     name_tag,
     plain,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from gridmodl.scorecard.record import Scorecard
 
 MAX_COLUMNS = 100
+MAX_SENTENCE = 1000  # characters
 BAR = 120.0  # pixels of the largest points
 
 
@@ -65,7 +68,8 @@ def scorecard_html(card: Scorecard) -> str:
     folds = [folded(tag("b", name_tag(name)), _parts(card, name)) for name in columns["column"][:MAX_COLUMNS]]
     if len(card.models) > MAX_COLUMNS:
         folds.append(tag("div", f"... and {counted(len(card.models) - MAX_COLUMNS, 'more column')}"))
-    return frame(head, overview, *folds, _left_out(card))
+    notes = [plain(f"note: {hint}", MAX_SENTENCE) for hint in hints_of_models(card.models)]
+    return frame(head, overview, *folds, left_out_fold(card.left_out), lines(*notes))
 
 
 def cutoffs_html(cutoffs: Cutoffs) -> str:
@@ -122,11 +126,3 @@ def _bar(share: float) -> Markup:
         "span", style=f"position:absolute;left:{left:.1f}px;width:{width:.1f}px;height:10px;background:{colour}"
     )
     return tag("span", inner, style=f"display:inline-block;position:relative;width:{BAR:g}px;height:10px")
-
-
-def _left_out(card: Scorecard) -> Markup:
-    if not card.left_out:
-        return Markup("")
-    shown = list(card.left_out.items())[:MAX_COLUMNS]
-    rows = [[name_tag(name), plain(why, 200)] for name, why in shown]
-    return folded(f"columns left out: {len(card.left_out)}", table(["column", "why"], rows, 2))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -257,6 +257,12 @@ def _of_many(reason: str) -> str:
     return reason
 
 
+def closing_lines(left_out: Mapping[Name, str], hints: Sequence[str]) -> list[str]:
+    """Lines on columns left out, and notes, below a scorecard or a classifier."""
+    said = [f"  {name} is left out: {why}" for name, why in left_out.items()]
+    return [line for one in (*said, *(f"  note: {hint}" for hint in hints)) for line in wrapped(one)]
+
+
 def cost_lines(model: Model) -> list[str]:
     """Lines on the cost, its limits, and how the partition was found."""
     asked = f"{criterion_text(model)}, {PROBLEMS[model.problem]};"
@@ -266,6 +272,8 @@ def cost_lines(model: Model) -> list[str]:
         level_words(model),
         *([f"{asked} {found}, {seconds}"] if is_short else [asked, f"  {found}, {seconds}"]),
     ]
+    if model.unproven is not None:
+        lines += wrapped(f"not proven: {model.unproven}")
     limits = kept_limits(model)
     if limits:
         lines += wrapped(f"limits: {', '.join(limits)}")

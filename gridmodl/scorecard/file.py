@@ -12,7 +12,7 @@ from gridmodl.data.frames import ARRAYS, FRAMES, Name
 from gridmodl.model.file.checks import check_model, check_one_of
 from gridmodl.model.file.fields import ModelFileError, read_fields, read_integer, read_list, shown, wrong
 from gridmodl.model.file.files import read_checked, write_checked
-from gridmodl.model.file.records import VERSION, model_record, read_record, read_version
+from gridmodl.model.file.records import VERSION, left_out_record, model_record, read_left_out, read_record, read_version
 from gridmodl.model.file.values import (
     read_array,
     read_float,
@@ -60,7 +60,7 @@ def _record(card: Scorecard) -> dict[str, Any]:
         "unknown": card.policy.unknown,
         "missing": card.policy.missing,
         "frame": card.frame,
-        "left_out": [[write_value(name, "left_out"), why] for name, why in card.left_out.items()],
+        "left_out": left_out_record(card.left_out),
         "models": [model_record(model) for model in card.models.values()],
     }
 
@@ -80,7 +80,7 @@ def _read(record: Any) -> Scorecard:
         classes=read_array(record["classes"], "classes"),
         event_index=read_integer(record["event"], "event", 0, 1),
         names=tuple(read_value(raw, f"names[{i}]") for i, raw in enumerate(read_list(record["names"], "names"))),
-        left_out=_read_left_out(record["left_out"]),
+        left_out=read_left_out(record["left_out"]),
         policy=Policy(read_text(record["unknown"], "unknown"), read_text(record["missing"], "missing")),
         frame=frame,
     )
@@ -93,15 +93,6 @@ def _read_scaling(raw: Any) -> Scaling:
         return checked_scaling(pdo, points, odds, read_text(fields["odds_of"], "scaling.odds_of"), fields["rounded"])
     except (TypeError, ValueError) as error:
         raise wrong("scaling", str(error)) from error
-
-
-def _read_left_out(raw: Any) -> dict[Name, str]:
-    found: dict[Name, str] = {}
-    for i, pair in enumerate(read_list(raw, "left_out")):
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise wrong(f"left_out[{i}]", "must be a list of a name and a reason")
-        found[read_value(pair[0], f"left_out[{i}][0]")] = read_text(pair[1], f"left_out[{i}][1]")
-    return found
 
 
 def _read_models(raw: Any) -> dict[Name, Model]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.data.copies import copies_of
 from gridmodl.data.frames import Name, Raw, read_column
 from gridmodl.data.targets import encode_weights, rows_of
 from gridmodl.model.evidence import total_evidence, woe_of
@@ -42,7 +43,7 @@ class Weighed(NamedTuple):
 
 
 def weigh(models: Mapping[Name, Model], table: CardRows, min_iv: float, choice: Choice) -> Weighed:
-    """Choose among the columns of `models` by information value, sign and validation, and weigh those in use."""
+    """Choose among the columns of `models` by information value, copies, sign and validation; weigh those in use."""
     left_out: dict[Name, str] = {}
     candidates: dict[Name, float] = {}
     for name, model in models.items():
@@ -55,6 +56,9 @@ def weigh(models: Mapping[Name, Model], table: CardRows, min_iv: float, choice: 
             left_out[name] = f"its information value {iv:.4g} is below {min_iv:g}"
         else:
             candidates[name] = iv
+    if choice.drop_copies:
+        left_out |= _copies(models, table, list(candidates))
+        candidates = {name: iv for name, iv in candidates.items() if name not in left_out}
     order = sorted(candidates, key=lambda name: -candidates[name])  # ties: as given
     partitions = [models[name].partitions[name] for name in order]
     parts = [one.part_of_column(table.columns[one.name], NEUTRAL) for one in partitions]
@@ -64,6 +68,12 @@ def weigh(models: Mapping[Name, Model], table: CardRows, min_iv: float, choice: 
     in_use = {order[k]: models[order[k]] for k in used}
     left_out = {name: left_out[name] for name in models if name in left_out}  # in the order of the columns
     return Weighed(in_use, fit.weights[used], fit.intercept, left_out, fit)
+
+
+def _copies(models: Mapping[Name, Model], table: CardRows, names: Sequence[Name]) -> dict[Name, str]:
+    """Why some of the columns `names` say nothing new: each is a copy of an earlier one."""
+    kinds = {name: models[name].partitions[name].column_kind for name in names}
+    return copies_of({name: table.columns[name] for name in names}, kinds)
 
 
 def with_enough_rows(model: Model, least: float) -> Model:
@@ -97,7 +107,9 @@ def refitted(card: Scorecard, data: Any, target: Any, weights: Any) -> Scorecard
     kept = rows > 0
     table = CardRows({name: rows_of(frame.columns[name], kept) for name in card.models}, is_event[kept], rows[kept])
     found = {name: _counted_anew(card, name, table) for name in card.models}
-    weighed = weigh({name: one for name, one in found.items() if one}, table, 0.0, Choice(validate=False))
+    weighed = weigh(
+        {name: one for name, one in found.items() if one}, table, 0.0, Choice(validate=False, drop_copies=False)
+    )
     lost = {name: "new rows of its parts have one class alone" for name, one in found.items() if one is None}
     return replace(
         card,

@@ -337,8 +337,9 @@ class Scorecard:
         return refitted(self, data, target, weights)
 
     def summary(self) -> str:
-        """Text of the points table, and of the columns that are left out."""
-        from gridmodl.report.summary import wrapped
+        """Text of the points table, of the columns that are left out, and notes on those in use."""
+        from gridmodl.report.hints import hints_of_models
+        from gridmodl.report.summary import closing_lines, wrapped
 
         scale = self.scaling
         whose = "the rest against the event" if scale.odds_of == "rest" else "the event"
@@ -364,8 +365,7 @@ class Scorecard:
         lines += aligned(rows[: MAX_SHOWN + 1], 2)
         if len(rows) > MAX_SHOWN + 1:
             lines.append(f"  ... and {counted(len(rows) - MAX_SHOWN - 1, 'more part')}")
-        left_out = [f"  {name} is left out: {why}" for name, why in self.left_out.items()]
-        return "\n".join([*lines, *(line for one in left_out for line in wrapped(one))])
+        return "\n".join([*lines, *closing_lines(self.left_out, hints_of_models(self.models))])
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Write the scorecard as JSON text, also to the file `path` if that is passed; `from_json` reads it exactly."""

@@ -13,7 +13,7 @@ from gridmodl.clock import Clock
 from gridmodl.data.atoms import Atoms, coarsen, head, tail
 from gridmodl.jit.template import bind
 from gridmodl.search.moves import Buffers, Limits, Setting, make_buffers, price_partition
-from gridmodl.search.proof import Proof
+from gridmodl.search.proof import Proof, costs_by_parts
 from gridmodl.search.rules import NO_RULES, Rules, Windows, breaks_of, keeps_order, make_windows, rows_before
 from gridmodl.terms import Criterion
 
@@ -79,6 +79,15 @@ class Task:
         frozen = frozen._replace(price=frozen.price + price, n_apart=frozen.n_apart + n)
         limits = self.limits._replace(max_parts=max(1, self.limits.max_parts - n))
         return replace(self, setting=self.setting._replace(frozen=frozen), limits=limits)
+
+    def more_parts_cost_more(self, most: int) -> bool:
+        """Whether of partitions of equal prices those with more parts never cost less, up to `most` parts.
+
+        Only asked beside parts set apart: of a variable without any, a criterion declares what follows from it.
+        """
+        if self.setting.frozen.n_apart == 0:
+            return True
+        return bool(np.all(np.diff(costs_by_parts(self.criterion, self.setting, np.zeros(most))) >= 0.0))
 
     def within(self, begin: int, end: int, starts: NDArray[np.int64]) -> Task:
         """Same task of the atoms from `begin` to `end` alone; the parts of the partition `starts` outside are apart.

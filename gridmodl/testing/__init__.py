@@ -8,7 +8,7 @@ import numpy as np
 
 from gridmodl.jit.digest import TermError
 from gridmodl.jit.tiers import compile_as
-from gridmodl.plugins import get_criterion, problem_with_class
+from gridmodl.plugins import class_number, get_criterion, problem_with_class
 from gridmodl.pricing import categorical_values, check_term, numerical_values, variable_of
 from gridmodl.terms import (
     PROBLEMS,
@@ -48,14 +48,15 @@ def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int
     """Check that a criterion keeps the contract of `gridmodl.Criterion`, on random data.
 
     Its terms return finite numbers and do not write into their arguments; `finish` grows with the total; the order of
-    classes does not matter; the exact search finds the best of all partitions, and no search finds a lower cost or a
-    higher cost than one part. If ``joins_pure_runs`` or ``groups_by_share`` is declared, it never hides the optimum. If
-    ``concave_cell`` is declared, it holds for random counts. Values of ``predictive`` are probabilities, and the
-    ratios of evidences where ``predicts_exactly`` is declared; ``uniform_parts`` holds where it is declared. Bounds by
-    ``floor``, ``excess``, ``tangent`` and ``gradient`` hold, and a search that prunes by them still finds the optimum
-    of some hundred values. For problems in which two variables are partitioned together (joint, grouped, numerical),
-    every grid of a few values is tried; with several inputs and a target, random grids, also by ``given_target``; for
-    the density of one column, every partition of a few values.
+    classes does not matter, unless ``class_roles`` is declared; the exact search finds the best of all partitions, and
+    no search finds a lower cost or a higher cost than one part. If ``joins_pure_runs`` or ``groups_by_share`` is
+    declared, it never hides the optimum, of a variable alone or beside special codes. If ``concave_cell`` is declared,
+    it holds for random counts. Values of ``predictive`` are probabilities, and the ratios of evidences where
+    ``predicts_exactly`` is declared; ``uniform_parts`` holds where it is declared. Bounds by ``floor``, ``excess``,
+    ``tangent`` and ``gradient`` hold, and a search that prunes by them still finds the optimum of some hundred values.
+    For problems in which two variables are partitioned together (joint, grouped, numerical), every grid of a few values
+    is tried; with several inputs and a target, random grids, also by ``given_target``; for the density of one column,
+    every partition of a few values.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def _check_contract(checked: Criterion, n_samples: int) -> None:
     for problem in (problem for problem in of_classes if PROBLEMS[problem].has_one_input):
         rng = np.random.default_rng(20061)
         for _ in range(n_samples):
-            check_one_variable(checked, random_sample(rng, problem), rng)
+            check_one_variable(checked, random_sample(rng, checked, problem), rng)
     if checked.floor is not floor and "classes" in checked.problems:
         check_pruning(checked, max(1, n_samples // 5))
     for problem in sorted(checked.problems - set(of_classes)):
@@ -135,10 +136,13 @@ def _check_contract(checked: Criterion, n_samples: int) -> None:
 def _check_terms(criterion: Criterion, problem: str) -> None:
     """Check every term in plain Python, on the records of a problem that the criterion declares."""
     kind = PROBLEMS[problem]
-    class_rows = np.array([3, 5] if kind.has_classes else [], dtype=np.int64)
-    facts = Problem(problem, 8, 1 if kind.has_one_input else 2, class_rows)
+    n_classes = class_number(criterion) or 2
+    class_rows = 3 + 2 * np.arange(n_classes if kind.has_classes else 0)
+    n_rows = int(class_rows.sum()) if kind.has_classes else 8
+    facts = Problem(problem, n_rows, 1 if kind.has_one_input else 2, class_rows)
     p = params_record(criterion, facts)
-    counts = np.array([1, 3] if kind.has_classes else [4], dtype=np.int64)
+    counts = 1 + 2 * np.arange(n_classes) if kind.has_classes else np.array([4])
+    rows = int(counts.sum())
     unlabelled = 2 if kind.has_unlabelled else 0
     shape = Shape(facts.n_variables, 1, 2.0)
     for categorical, is_target in itertools.product((False, True), (False, kind.target_is_partitioned)):
@@ -146,8 +150,8 @@ def _check_terms(criterion: Criterion, problem: str) -> None:
         variable = variable_of(criterion, facts, values, is_target)
         check_term(criterion, "grid", p, shape)
         check_term(criterion, "variable", p, variable, 2)
-        check_term(criterion, "part", p, variable, Part(4, 2))
-        check_term(criterion, "cell", p, Cell(counts, 4 + unlabelled, unlabelled))
+        check_term(criterion, "part", p, variable, Part(rows, 2))
+        check_term(criterion, "cell", p, Cell(counts, rows + unlabelled, unlabelled))
         check_term(criterion, "finish", p, 1.5, shape)
     if kind.target_is_partitioned:
-        check_term(criterion, "margin", p, 4, 2)
+        check_term(criterion, "margin", p, rows, 2)

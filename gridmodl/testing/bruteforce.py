@@ -12,25 +12,43 @@ from numpy.typing import NDArray
 
 from gridmodl.analysis.cost_terms import Counted, Side
 from gridmodl.pipeline import optimize, price
+from gridmodl.plugins import class_number
 from gridmodl.pricing import categorical_values, check_term, numerical_values, variable_of
 from gridmodl.terms import PROBLEMS, Cell, Criterion, Problem, Shape, params_record
 
 RELATIVE = 1e-9  # tolerance of comparisons
 
 
-def random_sample(rng: np.random.Generator, kind: str) -> ColumnSample:
+def draw_class_number(rng: np.random.Generator, criterion: Criterion, least: int, most: int) -> int:
+    """Draw a number of classes from `least` to `most`; it is that which the criterion needs, if it needs one."""
+    drawn = int(rng.integers(least, most + 1))
+    return class_number(criterion) or drawn
+
+
+def random_sample(rng: np.random.Generator, criterion: Criterion, kind: str) -> ColumnSample:
     """Draw few values and classes, with ties and runs of pure values; some values have unlabelled rows only."""
-    n_values, n_classes = int(rng.integers(1, 8)), int(rng.integers(1, 5))
+    n_values, n_classes = int(rng.integers(1, 8)), draw_class_number(rng, criterion, 1, 4)
     counts = rng.integers(0, 4, (n_values, n_classes)) * (rng.random((n_values, n_classes)) < 0.6)
     empty = counts.sum(axis=1) == 0
     counts[empty, rng.integers(0, n_classes, int(empty.sum()))] = rng.integers(1, 9, int(empty.sum()))
+    if rng.random() < 0.3:  # nearly as many parts as rows
+        counts = np.eye(n_classes, dtype=np.int64)[rng.integers(0, n_classes, n_values)]
     unlabelled = np.zeros(n_values, dtype=np.int64)
     if PROBLEMS[kind].has_unlabelled:
         counts[1:] *= rng.random((n_values - 1, 1)) < 0.7
         unlabelled = rng.integers(0, 6, n_values) * (rng.random(n_values) < 0.6)
         unlabelled[counts.sum(axis=1) == 0] += 1
         unlabelled[-1] += unlabelled.sum() == 0
-    return ColumnSample(kind, counts[:, counts.any(axis=0)], unlabelled)
+    return ColumnSample(kind, without_empty(rng, criterion, counts), unlabelled)
+
+
+def without_empty(rng: np.random.Generator, criterion: Criterion, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Counts without the classes that have no row; if the criterion needs a number of classes, each gets a row."""
+    is_empty = ~counts.any(axis=0)
+    if class_number(criterion) is None:
+        return counts[:, ~is_empty]
+    counts[rng.integers(0, len(counts), int(is_empty.sum())), is_empty] = 1
+    return counts
 
 
 def check_one_variable(criterion: Criterion, sample: ColumnSample, rng: np.random.Generator) -> None:
@@ -52,8 +70,9 @@ def check_one_variable(criterion: Criterion, sample: ColumnSample, rng: np.rando
         other_order = sample._replace(counts=counts[:, rng.permutation(counts.shape[1])])
         shuffled = plain_price(criterion, other_order, cuts)
         require(
-            math.isclose(shuffled, by_cuts[cuts], rel_tol=RELATIVE, abs_tol=RELATIVE),
-            f"{shown}cuts {cuts} cost {by_cuts[cuts]!r}, and {shuffled!r} with the classes in another order",
+            bool(criterion.class_roles) or math.isclose(shuffled, by_cuts[cuts], rel_tol=RELATIVE, abs_tol=RELATIVE),
+            f"{shown}cuts {cuts} cost {by_cuts[cuts]!r}, and {shuffled!r} with the classes in another order; declare "
+            "class_roles if they are not alike",
         )
     _check_finish(criterion, sample, shown)
     if criterion.joins_pure_runs:
@@ -69,6 +88,24 @@ def check_one_variable(criterion: Criterion, sample: ColumnSample, rng: np.rando
         require(model.cost <= by_cuts[()] + tolerance, f"{shown}search {search!r} is worse than one part")
         if search == "exact":
             require(model.cost <= lowest + tolerance, f"{shown}exact found {model.cost!r}, the optimum is {lowest!r}")
+    n_apart = int(rng.integers(0, len(counts)))
+    if n_apart:
+        _check_beside_parts(criterion, sample, n_apart, by_cuts, shown)
+
+
+def _check_beside_parts(
+    criterion: Criterion, sample: ColumnSample, n_apart: int, by_cuts: dict[tuple[int, ...], float], shown: str
+) -> None:
+    """Compare the proven optimum beside special codes, the `n_apart` highest values, with that of all partitions."""
+    n_free = len(sample.counts) - n_apart
+    ends = set(range(n_free, len(sample.counts)))
+    lowest = min(cost for cuts, cost in by_cuts.items() if ends.issubset(cuts))
+    model = optimize(criterion=criterion, search="exact", special={"x0": sorted(ends)}, **sample.arguments())
+    require(
+        math.isclose(model.cost, lowest, rel_tol=RELATIVE, abs_tol=RELATIVE),
+        f"{shown}with the {n_apart} highest values as special codes, exact found {model.cost!r}, the optimum is "
+        f"{lowest!r}; joins_pure_runs may hold of a variable without such parts alone",
+    )
 
 
 def _check_finish(criterion: Criterion, sample: ColumnSample, shown: str) -> None:
@@ -107,12 +144,31 @@ def check_groups_by_share(criterion: Criterion, kind: str, n_samples: int) -> No
             f"criterion {criterion.name!r}, rows by value and class {counts.tolist()}: groups_by_share is declared, "
             f"but the lowest cost of all groupings is {lowest!r}, and of intervals in the order of shares {by_share!r}",
         )
+        if PROBLEMS[kind].has_one_input:
+            _check_beside_groups(criterion, ColumnSample(kind, counts, np.zeros(len(counts), dtype=np.int64)), price)
+
+
+def _check_beside_groups(criterion: Criterion, sample: ColumnSample, price: Callable[[Any], float]) -> None:
+    """Compare the best groups beside special ones, half of the values, with those of all groupings."""
+    n_free = (len(sample.counts) + 1) // 2
+    ends = np.arange(n_free, len(sample.counts))
+    lowest = min(price(np.append(groups, ends)) for groups in all_groupings(n_free))
+    of_values = {"kinds": {"x0": "categorical"}, "special": {"x0": ends.tolist()}}
+    model = optimize(criterion=criterion, search="exact", **of_values, **sample.arguments())
+    require(
+        abs(model.cost - lowest) <= 1e-6 * (1.0 + abs(lowest)),
+        f"criterion {criterion.name!r}, rows by value and class {sample.counts.tolist()}: with the values "
+        f"{ends.tolist()} as special groups, exact found {model.cost!r}, the optimum is {lowest!r}; groups_by_share "
+        "may hold of a variable without such groups alone",
+    )
 
 
 def _two_classes(rng: np.random.Generator) -> NDArray[np.int64]:
     """Draw rows of a few values by two classes, with equal shares, pure values and few or many rows."""
     n_values = int(rng.integers(2, 7))
     counts = rng.integers(0, 4, (n_values, 2)) * rng.choice([1, 1, 2, 5, 100], (n_values, 1))
+    if rng.random() < 0.3:  # nearly as many groups as rows
+        counts = np.minimum(counts, 1)
     counts[counts.sum(axis=1) == 0, 0] = 1
     counts[0] += counts.sum(axis=0) == 0
     return counts

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.codelength import log_binomial
+from gridmodl.plugins import class_number
 from gridmodl.pricing import check_term, numerical_values, prepare, price_one_variable, variable_of
 from gridmodl.terms import DOMAIN, PROBLEMS, Cell, Criterion, Problem, Shape, finish, params_record
-from gridmodl.testing.bruteforce import RELATIVE, require
+from gridmodl.testing.bruteforce import RELATIVE, draw_class_number, require
 
 SIZES = (2, 9, 100, 100_000)  # rows of a class, at most
 
@@ -20,7 +21,7 @@ def check_concave_cell(criterion: Criterion, kind: str, n_samples: int) -> None:
     """Compare the price of counts with the weighted mean price of counts whose weighted mean they are."""
     rng = np.random.default_rng(20171)
     for _ in range(10 * n_samples):
-        points, weights = _random_mean(rng)
+        points, weights = _random_mean(rng, draw_class_number(rng, criterion, 1, 4))
         p = _params(criterion, kind, points.sum(axis=0))
         prices = [_price(criterion, p, counts) for counts in points]
         mean = math.fsum(w * price for w, price in zip(weights.tolist(), prices[1:], strict=True)) / weights.sum()
@@ -57,9 +58,9 @@ def check_gradient(criterion: Criterion, kind: str, n_samples: int) -> None:
         )
 
 
-def _random_mean(rng: np.random.Generator, n_classes: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _random_mean(rng: np.random.Generator, n_classes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Draw rows by class, then rows by class whose weighted mean they are, and the weights."""
-    n_classes, most = n_classes or int(rng.integers(1, 5)), int(rng.choice(SIZES))
+    most = int(rng.choice(SIZES))
     weights = np.append(rng.integers(1, 4, int(rng.integers(1, 4))), 1)
     while True:
         middle = rng.integers(0, most + 1, n_classes) * (rng.random(n_classes) < 0.8)
@@ -74,7 +75,7 @@ def check_predictive(criterion: Criterion, kind: str, n_samples: int) -> None:
     """Check that the probabilities of the classes of the next row add up to 1, in an empty cell too."""
     rng = np.random.default_rng(20172)
     for _ in range(10 * n_samples):
-        n_classes, most = int(rng.integers(1, 5)), int(rng.choice(SIZES))
+        n_classes, most = draw_class_number(rng, criterion, 1, 4), int(rng.choice(SIZES))
         counts = rng.integers(0, most + 1, n_classes) * (rng.random(n_classes) < 0.6)
         p = _params(criterion, kind, counts + rng.integers(1, most + 1, n_classes))
         cell = Cell(counts, int(counts.sum()), 0)
@@ -117,8 +118,9 @@ def check_empty_parts(criterion: Criterion) -> None:
 
 def check_uniform_parts(criterion: Criterion, kind: str) -> None:
     """Compare the price of a number of parts of a numerical variable with log N + log C(N+I-1, I-1)."""
-    for n_rows in (2, 9, 1000):
-        problem = Problem(kind, n_rows, 1, np.array([n_rows - 1, 1]))
+    n_classes = class_number(criterion) or 2
+    for n_rows in (n_classes, 9 * n_classes, 500 * n_classes):
+        problem = Problem(kind, n_rows, 1, np.full(n_classes, n_rows // n_classes))
         p, variable = params_record(criterion, problem), variable_of(criterion, problem, numerical_values(n_rows))
         for n_parts in range(1, min(n_rows, 20) + 1):
             shape = Shape(1, int(n_parts > 1), float(n_parts))
@@ -142,7 +144,8 @@ def check_penalty_option(criterion: Criterion, kind: str, n_samples: int) -> Non
     require(criterion.finish is finish, f"{says}, but its `finish` changes the sum of its terms")
     rng = np.random.default_rng(20174)
     for _ in range(n_samples):
-        counts = rng.integers(1, int(rng.choice(SIZES)) + 1, (int(rng.integers(3, 9)), int(rng.integers(2, 5))))
+        n_classes = draw_class_number(rng, criterion, 2, 4)
+        counts = rng.integers(1, int(rng.choice(SIZES)) + 1, (int(rng.integers(3, 9)), n_classes))
         values = np.ones(len(counts), dtype=np.int64)
         problem = Problem(kind, int(counts.sum()), 1, counts.sum(axis=0))
 

@@ -14,13 +14,13 @@ from gridmodl.data.table import read_table
 from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.fit.column.intervals import intervals_task
 from gridmodl.fit.options import Options
-from gridmodl.jit.digest import TermError
+from gridmodl.jit.term_errors import failure
 from gridmodl.pricing import check_term
 from gridmodl.search.column.branch_and_bound import CHUNK, ROUNDING
 from gridmodl.search.column.exact import Branches, Hulls, has_hulls
 from gridmodl.search.task import Task
 from gridmodl.terms import PROBLEMS, Cell, Criterion, Problem, Walk, excess, floor, params_record, tangent
-from gridmodl.testing.bruteforce import RELATIVE, ColumnSample, plain_optimum, require
+from gridmodl.testing.bruteforce import RELATIVE, ColumnSample, draw_class_number, plain_optimum, require, without_empty
 
 # Largest relative error of a sum of logarithms; searches allow a tenth of it.
 ALLOWED = 10 * ROUNDING
@@ -60,7 +60,7 @@ def check_floors(criterion: Criterion, kind: str, n_samples: int) -> None:
     """Compare the bounds of the criterion with differences of the prices of its cells."""
     rng = np.random.default_rng(20123)
     for _ in range(n_samples):
-        line = _line(criterion, kind, random_atoms(rng))
+        line = _line(criterion, kind, random_atoms(rng, criterion))
         for _ in range(PLACES):
             begin, end, origin, last = sorted(rng.integers(0, len(line.sums), 4).tolist())
             last = min(last, origin + CHUNK)
@@ -75,9 +75,9 @@ def check_floors(criterion: Criterion, kind: str, n_samples: int) -> None:
                 _check_tangent(line, line.span(end, origin), more, *line.walk(origin, last), added)
 
 
-def random_atoms(rng: np.random.Generator) -> NDArray[np.int64]:
+def random_atoms(rng: np.random.Generator, criterion: Criterion) -> NDArray[np.int64]:
     """Draw rows by atom and class: few and many, pure and mixed; some atoms are empty, no class is."""
-    n_atoms, n_classes = int(rng.integers(1, 60)), int(rng.integers(1, 6))
+    n_atoms, n_classes = int(rng.integers(1, 60)), draw_class_number(rng, criterion, 1, 5)
     shares = rng.dirichlet(np.full(n_classes, rng.choice([0.2, 1.0, 5.0])), 4)
     shares = shares[np.sort(rng.integers(0, 4, n_atoms))]
     rows = np.ceil(float(rng.choice(SIZES)) ** rng.random(n_atoms)).astype(np.int64)
@@ -95,7 +95,7 @@ def check_pruning(criterion: Criterion, n_samples: int) -> None:
     """Check that the exact search, which prunes by these bounds, finds the optimum of all partitions."""
     rng = np.random.default_rng(20124)
     for _ in range(n_samples):
-        sample = _longer_sample(rng)
+        sample = _longer_sample(rng, criterion)
         lowest = plain_optimum(criterion, sample)
         task = _task(criterion, sample)
         # Called directly, as `optimize` would try all pairs of so few values.
@@ -110,15 +110,15 @@ def check_pruning(criterion: Criterion, n_samples: int) -> None:
             )
 
 
-def _longer_sample(rng: np.random.Generator) -> ColumnSample:
+def _longer_sample(rng: np.random.Generator, criterion: Criterion) -> ColumnSample:
     """Draw 60 to 149 values of few rows, whose shares change slowly, at once, or not at all."""
-    n_values, n_classes = int(rng.integers(60, 150)), int(rng.integers(2, 4))
+    n_values, n_classes = int(rng.integers(60, 150)), draw_class_number(rng, criterion, 2, 3)
     wave = np.sin(np.arange(n_values) / rng.uniform(3.0, 30.0))
     wave = np.sign(wave) if rng.random() < 0.5 else wave
     share = 0.5 + rng.choice([0.0, 0.25, 0.45]) * wave
     shares = np.column_stack([share, *[(1.0 - share) / (n_classes - 1)] * (n_classes - 1)])
     counts = rng.multinomial(rng.integers(1, 4, n_values), shares)
-    return ColumnSample("classes", counts[:, counts.any(axis=0)], np.zeros(n_values, dtype=np.int64))
+    return ColumnSample("classes", without_empty(rng, criterion, counts), np.zeros(n_values, dtype=np.int64))
 
 
 def _task(criterion: Criterion, sample: ColumnSample) -> Task:
@@ -209,7 +209,7 @@ def _floor(line: PricedLine, name: str, *arguments: Any) -> float:
         with np.errstate(all="ignore"):
             least = float(getattr(criterion, name)(line.p, *arguments))
     except Exception as error:
-        raise TermError(f"{name!r} of criterion {criterion.name!r} failed: {type(error).__name__}: {error}") from error
+        raise failure(f"{name!r} of criterion {criterion.name!r}", error) from error
     require(
         least < math.inf,
         f"{line.shown}`{name}` returned {least!r} for {arguments}; return a number, -math.inf where nothing is known",

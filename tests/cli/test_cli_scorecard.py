@@ -97,3 +97,25 @@ def test_wrong_commands_are_told(folder):
     assert "y has 4 classes" in bad("scorecard", folder / "data.csv", "-t", "city")
     assert "both" in bad("scorecard", folder / "data.csv", "-t", "class", "--weights", "class", code=2)
     assert "pdo" in bad("scorecard", folder / "data.csv", "-t", "class", "--pdo", 0)
+
+
+def test_copies_of_the_target_and_of_columns_are_named(tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    size = y + rng.normal(size=300)
+    frame = pd.DataFrame({"leak": 3 * y, "size": size, "double": 2 * size, "y": y})
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    said, copy = "is it a copy of the target", "it is a copy of column 'size'"
+    for command in ("scorecard", "fit"):
+        each = ["--each"] * (command == "fit")
+        file = tmp_path / f"{command}.json"
+        text = good(command, tmp_path / "data.csv", "-t", "y", *each, "-o", file)
+        facts = json.loads(good(command, tmp_path / "data.csv", "-t", "y", *each, "--json", "-q"))
+        assert said in " ".join(text.split())
+        assert said in " ".join(good("show", file).split())
+        assert [said in note for note in facts["notes"]] == [True]
+        if command == "scorecard":
+            assert f"double is left out: {copy}" in text
+            assert facts["left_out"] == {"double": copy}
+    averages = good("average", tmp_path / "data.csv", "-t", "y")
+    assert said in " ".join(averages.split())

@@ -143,7 +143,7 @@ def all_floors(p, near, far, between, walk_counts, low, found, slopes):
 def test_compiled_they_are_what_they_are_in_plain_python(criterion, kind):
     rng, n_compared = np.random.default_rng(3), 0
     while n_compared < 40:
-        atoms = random_atoms(rng)
+        atoms = random_atoms(rng, criterion)
         begin, end, origin, last = sorted(rng.integers(0, len(atoms) + 1, 4).tolist())
         at = Place(criterion, kind, atoms, begin, end, origin, min(last, origin + 16))
         if not at.between.rows:

@@ -66,3 +66,16 @@ def test_the_column_is_not_changed(rng):
 def test_a_column_without_rows_has_no_atoms():
     column = Numbers("x", np.empty(0), None, np.dtype(np.float64))
     assert make_line(column, Target(np.empty(0, dtype=np.int32), None, 2), True).n_atoms == 0
+
+
+def test_a_table_of_as_many_counts_as_are_allowed(monkeypatch):
+    """Four values by three classes are twelve counts; missing values take three more."""
+    monkeypatch.setattr("gridmodl.data.atoms.MAX_COUNTS", 12)
+    values, target = np.arange(4.0), Target(np.array([0, 1, 2, 0], dtype=np.int32), None, 3)
+    assert make_line(Numbers("x", values, None, values.dtype), target, join=True).n_atoms == 4
+    column = Numbers("x", values, np.array([False, False, False, True]), values.dtype)
+    assert make_line(column, target, join=True).n_atoms == 4
+    values = np.arange(5.0)
+    target = Target(np.array([0, 1, 2, 0, 1], dtype=np.int32), None, 3)
+    with pytest.raises(ValueError, match=r"^5 distinct values by 3 classes is a table of more than 12 counts; "):
+        make_line(Numbers("x", values, None, values.dtype), target, join=True)

@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gridmodl import GridScorecard, average_each, optimize_each
+from gridmodl import GridScorecard, Scorecard, average_each, optimize_each
 
 
 @parametrize_with_checks([GridScorecard(), GridScorecard(averaged=False, rounded=True, validate=False)])
@@ -247,3 +247,34 @@ def test_classes_told_apart_have_finite_points() -> None:
 def test_it_predicts() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     assert cross_val_score(GridScorecard(), X, y, cv=3, scoring="roc_auc").mean() > 0.98
+
+
+def test_copies_of_columns_are_left_out_and_need_not_be_there() -> None:
+    plain = GridScorecard().fit(DATA, Y)
+    data = DATA.assign(double=2 * DATA["income"], young=-DATA["age"], city=DATA["town"].str.upper())
+    model = GridScorecard().fit(data, Y)
+    copies = {
+        "double": "it is a copy of column 'income'",
+        "young": "it is a copy of column 'age', in reverse order",
+        "city": "it is a copy of column 'town'",
+    }
+    assert model.left_out_ == plain.left_out_ | copies
+    np.testing.assert_array_equal(model.score_points(data), plain.score_points(DATA))
+    card = Scorecard.from_json(model.to_json())
+    assert card.left_out == model.left_out_
+    np.testing.assert_array_equal(card.score(DATA), plain.score_points(DATA))
+    with pytest.raises(ValueError, match="double"):
+        model.score_points(DATA)  # columns of the data remain those of fit
+
+
+def test_a_column_with_a_limit_of_its_own_is_no_copy_of_one_that_is_left_out() -> None:
+    data = DATA.assign(double=2 * DATA["income"])
+    model = GridScorecard(max_parts={"income": 1}, averaged=False, refine=False, missing="auto").fit(data, Y)
+    assert model.left_out_["income"] == "it has one part"
+    assert "double" not in model.left_out_
+
+
+def test_new_rows_that_look_alike_keep_the_columns_of_a_card() -> None:
+    card = GridScorecard(validate=False).fit(DATA, Y).scorecard_
+    few = DATA.assign(age=DATA["income"].rank() + 20)
+    assert not any("copy" in why for why in card.refit(few, Y).left_out.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -295,3 +296,64 @@ def test_the_estimators_pass_on() -> None:
     strict = fitted.set_params(unknown="error")
     with pytest.raises(ValueError, match="not for SQL"):
         strict.to_sql("duckdb")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        GridNaiveBayes,
+        lambda: GridNaiveBayes(weights="selective"),
+        lambda: GridNaiveBayes(target_kind="grouped"),
+        lambda: GridLogistic(l2=3.0),
+    ],
+)
+def test_copies_of_columns_are_left_out_and_need_not_be_there(make: Any) -> None:
+    plain = make().fit(DATA, Y)
+    data = DATA.assign(double=2 * DATA["size"], late=-DATA["date"].astype(np.int64), paint=DATA["colour"].str.upper())
+    fitted = make().fit(data, Y)
+    found = WeightedEvidence.from_json(fitted.to_json())
+    assert found.left_out == fitted.left_out_
+    assert {"double", "late", "paint"} <= {*found.left_out}
+    assert {name: why for name, why in found.left_out.items() if "copy" in why} == {
+        "double": "it is a copy of column 'size'",
+        "late": "it is a copy of column 'date', in reverse order",
+        "paint": "it is a copy of column 'colour'",
+    }
+    near = 0.01 if getattr(fitted, "weights", "") == "selective" else 0.0  # the price of a column is of all columns
+    np.testing.assert_allclose(found.predict_proba(DATA), plain.evidence_.predict_proba(DATA), rtol=0, atol=near)
+    assert {*found.left_out} == {*data} - {name for one in found.sources for name in one.columns}
+    assert found.left_out["same"] == "it says nothing about the classes"
+    with pytest.raises(ValueError, match="double"):
+        fitted.predict(DATA)  # columns of the data remain those of fit
+
+
+def test_copies_are_in_no_grid() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.random(600), rng.random(600)
+    y = (a > 0.5) != (b > 0.5)
+    model = GridNaiveBayes(weights="selective", interactions="auto").fit(pd.DataFrame({"a": a, "b": b, "a2": 2 * a}), y)
+    assert list(model.grids_) == ["a x b"]
+    assert model.left_out_ == {"a2": "it says nothing about the classes"}
+
+
+def test_the_summary_has_sources_left_out_columns_and_notes() -> None:
+    data = DATA.assign(leak=Y)
+    text = GridNaiveBayes().fit(data, Y).evidence_.summary()
+    assert text.splitlines()[0] == "evidence of 5 sources for a, b, c"
+    assert "  same is left out: it says nothing about the classes" in text.splitlines()
+    assert "note: leak: each part has one class only: is it a copy of the target" in " ".join(text.split())
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("left_out", "said"),
+    [
+        ([["size", "it is"]], "left_out: names column 'size', which a source reads"),
+        ([["strange", "it is"]], "left_out: names column 'strange', which is not among the names"),
+        ([["same"]], "left_out[0]: must be a list of a name and a reason"),
+    ],
+)
+def test_columns_left_out_of_a_file_are_checked(left_out: Any, said: str) -> None:
+    record = json.loads(evidence_of("bayes").to_json()) | {"left_out": left_out}
+    with pytest.raises(ModelFileError, match=re.escape(said)):
+        WeightedEvidence.from_json(json.dumps(record))

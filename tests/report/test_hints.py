@@ -1,8 +1,13 @@
-"""Hints below summaries: a target of one class, a copy of the target, texts that look like numbers or dates."""
+"""Hints of every door: a target of one class, a copy of the target, texts that look like numbers or dates."""
 
 from __future__ import annotations
 
+import functools
+import html
+
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import gridmodl
@@ -75,3 +80,51 @@ def test_a_column_of_almost_as_many_values_as_rows_may_be_an_identifier(n_values
     customer = [f"customer {i % n_values}" for i in range(N)]
     summary = " ".join(gridmodl.optimize({"customer": customer}, Y).summary().split())
     assert ("almost as many values as rows: is it an identifier?" in summary) == is_said
+
+
+COPIES = pd.DataFrame({"copy": DATA["copy"], "noise": DATA["noise"], "size": Y + rng.normal(size=N)})
+COPIES["double"] = 2 * COPIES["size"]
+SAID = "each part has one class only: is it a copy of the target"
+OF_CARDS = ("card", "bayes", "logistic", "GridScorecard", "GridNaiveBayes", "GridLogistic")
+LEFT_OUT = "it is a copy of column 'size'"
+
+
+@functools.cache
+def of_every_door() -> dict[str, str]:
+    """What people read of a column that is a copy of the target, by door."""
+    found = {}
+    models, averages = gridmodl.optimize_each(COPIES, Y), gridmodl.average_each(COPIES, Y)
+    card = gridmodl.GridScorecard().fit(COPIES, Y)
+    bayes, logistic = gridmodl.GridNaiveBayes().fit(COPIES, Y), gridmodl.GridLogistic(l2=10.0).fit(COPIES, Y)
+    grid = gridmodl.GridClassifier().fit(COPIES, Y)
+    for name, result in {
+        "models": models, "averages": averages,
+        "lazy": gridmodl.optimize_each(pl.from_pandas(COPIES.assign(y=Y)).lazy(), "y"),
+        "average": averages["copy"], "card": card.scorecard_, "bayes": bayes.evidence_, "logistic": logistic.evidence_,
+        "card from a file": gridmodl.Scorecard.from_json(card.to_json()),
+        "bayes from a file": gridmodl.WeightedEvidence.from_json(bayes.to_json()), "grid": grid.model_,
+    }.items():  # fmt: skip
+        found[f"{name}: summary"] = result.summary()
+        found[f"{name}: notebook"] = result._repr_html_()
+        if hasattr(result, "to_html"):
+            found[f"{name}: page"] = result.to_html()
+    for estimator in (card, bayes, logistic, grid):
+        found[f"{type(estimator).__name__}: notebook"] = estimator._repr_html_inner()
+    return {name: html.unescape(" ".join(text.split())) for name, text in found.items()}
+
+
+def test_every_door_says_that_a_column_may_be_a_copy_of_the_target():
+    pytest.importorskip("vl_convert")
+    assert [door for door, text in of_every_door().items() if SAID not in text] == []
+
+
+def test_every_card_and_classifier_says_which_columns_copy_others():
+    pytest.importorskip("vl_convert")
+    found = {
+        door: LEFT_OUT in text
+        for door, text in of_every_door().items()
+        if door.split(":")[0].split()[0]
+        in ("card", "bayes", "logistic", "GridScorecard", "GridNaiveBayes", "GridLogistic")
+    }
+    assert len(found) == 15
+    assert [door for door, is_said in found.items() if not is_said] == []

@@ -230,7 +230,7 @@ def test_the_search_check_accepts_squares():
 def test_atoms_are_few_and_many_pure_and_mixed():
     """Or the checks above would prove little."""
     rng = np.random.default_rng(4)
-    samples = [random_atoms(rng) for _ in range(60)]
+    samples = [random_atoms(rng, Modl()) for _ in range(60)]
     rows = np.concatenate([atoms.sum(axis=1) for atoms in samples])
     classes = np.concatenate([(atoms > 0).sum(axis=1) for atoms in samples])
     assert {atoms.shape[1] for atoms in samples} == {1, 2, 3, 4, 5}

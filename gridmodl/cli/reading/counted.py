@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet
 
-from gridmodl.cli.outputs import temporary_folder
+from gridmodl.cli.outputs import folder_of_command
 from gridmodl.cli.reading.columns import TEXT, ReadSettings, TextColumn, told
 from gridmodl.cli.reading.engine import identifier, path_literal
 from gridmodl.cli.reading.sources import Source, parts_of
@@ -97,7 +97,7 @@ def _text_kinds(source: Source, names: Sequence[str], reading: ReadSettings) -> 
 
 def _written(source: Source, kinds: dict[str, pa.DataType], codes: list[str], reading: ReadSettings) -> str:
     """Write the columns in `kinds` as Parquet, in these types and called `codes`; return the path."""
-    path = str(temporary_folder() / "data.parquet")
+    path = str(folder_of_command() / "data.parquet")
     schema = pa.schema(list(zip(codes, kinds.values(), strict=True)))
     with pyarrow.parquet.ParquetWriter(path, schema) as writer:
         for batch in told(source.batches(list(kinds)), reading):

@@ -22,7 +22,7 @@ import click
 import pyarrow as pa
 
 from gridmodl.cli.messages import STDIN, Failure
-from gridmodl.cli.outputs import temporary_folder
+from gridmodl.cli.outputs import folder_of_command
 from gridmodl.cli.reading.engine import EngineLimits, batches_of, connected, is_engine_error, literal, path_literal
 from gridmodl.model.names import shortened
 
@@ -73,7 +73,7 @@ def open_stream(path: str) -> IO[bytes]:
 
 def spool(stream: Any) -> str:
     """Copy a stream to a temporary file, which can be read more than once; return its path."""
-    copy = temporary_folder() / "data"
+    copy = folder_of_command() / "data"
     with copy.open("wb") as file:
         shutil.copyfileobj(stream, file, 2**20)
     return str(copy)
@@ -407,7 +407,7 @@ def _packing(path: str) -> str | None:
 def _piped(pieces: Iterator[bytes]) -> Iterator[str]:
     """Path of a pipe into which a thread writes the pieces; a file where the system has no paths of pipes."""
     if not Path("/dev/fd").exists():
-        copy = temporary_folder() / "data"
+        copy = folder_of_command() / "data"
         with copy.open("wb") as file:
             file.writelines(pieces)
         yield str(copy)

@@ -18,8 +18,9 @@ import pyarrow as pa
 from rich.filesize import decimal
 
 from gridmodl.cli.messages import Failure
-from gridmodl.cli.outputs import drop, temporary_folder
+from gridmodl.cli.outputs import folder_of_command
 from gridmodl.data.remote.queries import is_interrupt
+from gridmodl.writing import drop
 
 ROWS = 2**16  # in a batch
 LEAST_MEMORY = 128_000_000  # bytes that DuckDB gets at least; a choice, not a measured need
@@ -47,7 +48,7 @@ def connected(limits: EngineLimits) -> Iterator[Any]:
     """
     import duckdb
 
-    folder = temporary_folder()
+    folder = folder_of_command()
     settings: dict[str, Any] = {
         "temp_directory": str(folder),
         "autoinstall_known_extensions": "false",

@@ -29,6 +29,7 @@ from gridmodl.cli.scorecard.command import ScorecardSettings
 from gridmodl.data.frames import ARRAYS
 from gridmodl.model.models import Models
 from gridmodl.model.names import output_labels
+from gridmodl.report.hints import hints_of_models
 from gridmodl.scorecard.record import Scorecard
 
 OUTPUTS = ("score", "points", "parts", "labels", "proba", "predict")  # of --as
@@ -115,6 +116,7 @@ def facts_of_scorecard(card: Scorecard) -> dict[str, Any]:
             for column, part, n, points in rows
         ],
         "left_out": {str(name): why for name, why in card.left_out.items()},
+        "notes": hints_of_models(card.models),
     }
 
 

@@ -26,6 +26,7 @@ from gridmodl.fit.column.common import (
     rest_is_enough,
     rules_of,
     special_codes,
+    why_unproven,
 )
 from gridmodl.fit.density import line_of_density, of_widths, with_widths
 from gridmodl.fit.options import ColumnOptions, Options
@@ -91,7 +92,8 @@ def best_intervals(
         free = intervals_of(column, way, table, best.free)
         stability = stability_of(free, best.free.cost, column, table, of_column)
     cost = check_cost(criterion, found.cost)
-    return Found(partition, cost, null_cost, found.proven, kind, criterion, certificate, stability)
+    unproven = why_unproven(found, task, options.search)
+    return Found(partition, cost, null_cost, found.proven, kind, criterion, certificate, stability, unproven)
 
 
 def _searched_intervals(
@@ -184,8 +186,8 @@ def intervals_task(
 ) -> Intervals:
     """Make the task of cutting a numerical column into intervals, with its special codes as parts of their own.
 
-    With `may_join`, runs of one class may become one atom. With `may_stop`, a clock that stops before all values are
-    counted leaves a single atom.
+    With `may_join`, runs of one class may become one atom where no partition is cheaper for a bound inside. With
+    `may_stop`, a clock that stops before all values are counted leaves a single atom.
     """
     special = special_codes(column, options)
     of_column, target = options.of(column.name), table.target
@@ -205,8 +207,7 @@ def intervals_task(
     apart, apart_values = line.special[occurs], special.by_part(code_occurs)[occurs].astype(np.int32)
     check_apart(column.name, special.n_parts, False, limits.max_parts, "intervals")
     # Special parts without rows count as parts.
-    max_parts = limits.max_parts
-    limits = limits._replace(max_parts=limits.max_parts - (special.n_parts - len(apart)))
+    of_line = limits._replace(max_parts=limits.max_parts - (special.n_parts - len(apart)))
     n_values = int(line.atoms.values.sum()) + int(apart_values.sum())
     p, facts = prepare(criterion, table.problem, numerical_values(n_values))
     start = gap_ends(line.atoms) if target.has_unlabelled else None
@@ -218,13 +219,15 @@ def intervals_task(
     if has_widths:  # masses, which have none
         apart_atoms = of_widths(apart_atoms, np.zeros(len(apart), dtype=np.int64))
         apart = np.column_stack([np.zeros(len(apart), dtype=np.int64), apart[:, 0]])
-    task = Task(atoms, Setting(p, facts, Frozen()), type(criterion), limits, clock, start, rules)
+    task = Task(atoms, Setting(p, facts, Frozen()), type(criterion), of_line, clock, start, rules)
     task = task.set_apart(apart_atoms)
     intervals = Intervals(task, orders, line, False, special, apart, apart_values)
-    if options.of(column.name).missing != "apart" or not line.has_missing or line.n_atoms < 2:
-        return intervals
-    check_apart(column.name, special.n_parts, True, max_parts, "intervals")
-    return missing_apart(intervals, target)
+    if options.of(column.name).missing == "apart" and line.has_missing and line.n_atoms > 1:
+        check_apart(column.name, special.n_parts, True, limits.max_parts, "intervals")
+        intervals = missing_apart(intervals, target)
+    if join and line.n_atoms and not intervals.task.more_parts_cost_more(int(line.atoms.values.sum(dtype=np.int64))):
+        return intervals_task(column, table, criterion, options, limits, clock, may_join=False, may_stop=may_stop)
+    return intervals
 
 
 def codes_alone(criterion: Criterion, intervals: Intervals) -> Partitioning:

@@ -6,17 +6,16 @@ replaces a file as a whole.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import os
-import secrets
 import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from gridmodl.model.file.fields import MAX_BYTES, ModelFileError, shown
+from gridmodl.writing import replace_file
 
 Kind = TypeVar("Kind")  # Model, Models or DensityModel
 MAX_DIGITS = 20  # digits of an untagged integer: enough for 64 bits; larger integers are tagged
@@ -30,7 +29,7 @@ def write_checked(
     check(model)
     text = render_json(record(model)) + "\n"
     if path is not None:
-        replace_file(Path(path), text)
+        replace_file(path, text)
     return text
 
 
@@ -87,25 +86,6 @@ def _bytes_of(path: Path) -> bytes:
         raise ModelFileError(f"{str(path)!r} has {about.st_size} bytes; a model has at most {MAX_BYTES}")
     with path.open("rb") as file:
         return file.read(MAX_BYTES + 1)  # the file may have grown since
-
-
-def replace_file(path: Path, content: str | bytes) -> None:
-    """Write a temporary file beside `path`, then rename it: a reader sees all of the old content or all of the new."""
-    if path.exists() and not path.is_file():  # a device must not become a file
-        raise ModelFileError(f"{str(path)!r} exists and is not a regular file")
-    beside = path.parent / f".gridmodl-{secrets.token_hex(8)}.tmp"
-    try:
-        with beside.open("xb") as file:
-            file.write(content.encode("utf-8") if isinstance(content, str) else content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            beside.unlink()
-        if isinstance(error, OSError) and error.filename is not None:  # name `path`, not the temporary file
-            raise OSError(error.errno, error.strerror, str(path)) from error
-        raise
 
 
 def parse_json(text: str) -> Any:

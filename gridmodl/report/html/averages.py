@@ -11,8 +11,9 @@ from gridmodl.data.frames import ARRAYS
 from gridmodl.model.labels import counted, listed, time_texts
 from gridmodl.model.names import rounded
 from gridmodl.report.averages import LIKELY, Curve, curves_of, ranked
+from gridmodl.report.hints import hints_of_averages
 from gridmodl.report.html.charts import on_axis
-from gridmodl.report.html.lead import MAX_WORDS, for_target
+from gridmodl.report.html.lead import MAX_WORDS, for_target, notes
 from gridmodl.report.html.plain import caption, cut, plain_number, plain_values
 from gridmodl.report.html.variables import MAX_CLASSES, Pairs, Tables, make_section
 from gridmodl.report.pictures import plain
@@ -75,7 +76,12 @@ def _lead(averages: list[Average]) -> Pairs:
     found = f"{sum(p > 0.5 for p in known):,} of {counted(len(averages), 'column')} more likely informative than not"
     if len(known) == len(averages) == 1:
         found = f"{names} is informative with a probability of {known[0]:.3g}; {_size(averages[0])}"
-    return [("Asked", plain(asked + averages[0].criterion, MAX_WORDS)), *([("Found", found)] if known else [])]
+    hints = hints_of_averages({average.name: average for average in averages})
+    return [
+        ("Asked", plain(asked + averages[0].criterion, MAX_WORDS)),
+        *([("Found", found)] if known else []),
+        *notes(hints),
+    ]
 
 
 def _shared_facts(average: Average) -> Pairs:

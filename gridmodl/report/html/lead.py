@@ -36,10 +36,11 @@ def lead_of_model(model: Model) -> Lead:
     found = finding_text(model)
     level = "" if model.level is None else f", level {level_text(model.level)}"
     price = f"{cost_text(model.cost)} nats, with one part {cost_text(model.null_cost)}{level}; {proof_text(model)}"
-    return [("Asked", _asked(model)), ("Found", plain(found, MAX_WORDS)), *_notes(hints_of(model)), ("Cost", price)]
+    return [("Asked", _asked(model)), ("Found", plain(found, MAX_WORDS)), *notes(hints_of(model)), ("Cost", price)]
 
 
-def _notes(hints: list[str]) -> Lead:
+def notes(hints: list[str]) -> Lead:
+    """Hints on what a user may have overlooked."""
     return [("Note", plain(hint, MAX_WORDS)) for hint in hints]
 
 
@@ -77,7 +78,7 @@ def lead_of_models(models: Models) -> Lead:
     return [
         ("Asked", plain(f"{asked}{criterion_text(first)} ({PROBLEMS[first.problem].text})", MAX_WORDS)),
         ("Found", plain(found, MAX_WORDS)),
-        *_notes(hints_of_models(models)),
+        *notes(hints_of_models(models)),
     ]
 
 

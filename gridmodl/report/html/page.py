@@ -14,11 +14,10 @@ import html
 import json
 import os
 from importlib.resources import files
-from pathlib import Path
 from string import Template
 from typing import Any
 
-from gridmodl.model.file.files import replace_file
+from gridmodl.writing import replace_file
 
 SCRIPTS = (
     "elements",
@@ -54,7 +53,7 @@ def write_page(
     document = {"sections": sections, "about": about or "", "date": _today()}
     text = _page_text(document, summary, title)
     if path is not None:
-        replace_file(Path(path), text)
+        replace_file(path, text)
     return text
 
 

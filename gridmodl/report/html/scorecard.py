@@ -9,7 +9,8 @@ import numpy as np
 from gridmodl.data.frames import ARRAYS
 from gridmodl.model.labels import counted
 from gridmodl.model.names import shortened
-from gridmodl.report.html.lead import for_target
+from gridmodl.report.hints import hints_of_models
+from gridmodl.report.html.lead import for_target, notes
 from gridmodl.report.html.plain import cut, plain_number, plain_values
 from gridmodl.report.html.variables import Pairs, Tables, make_section, variable_record
 from gridmodl.report.pictures import plain
@@ -99,7 +100,8 @@ def _lead(card: Scorecard) -> Pairs:
     most = ", ".join(f"{plain(name)} ({_seen(card, name)})" for name in ranked[:3])
     found = f"{counted(len(card.models), 'column')} give points" + (f"; most of all {most}" if most else "")
     target = for_target(next(iter(card.models.values())).target_name) if card.models else ""
-    return [("Asked", cut(f"a scorecard of the event {card.event}{target}")), ("Found", cut(found))]
+    asked = f"a scorecard of the event {card.event}{target}"
+    return [("Asked", cut(asked)), ("Found", cut(found)), *notes(hints_of_models(card.models))]
 
 
 def _range(card: Scorecard, name: Any) -> float:

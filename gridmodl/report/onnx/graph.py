@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from gridmodl import __version__
 from gridmodl.data.frames import Name
-from gridmodl.model.file.files import replace_file
+from gridmodl.writing import replace_file
 
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8  # those of ONNX 1.12, of 2022
 FEW = 32  # sorted values up to this are all compared at once, more by bisection
@@ -145,7 +144,7 @@ class Graph:
         helper.set_model_props(made, {f"gridmodl.{name}": json.dumps(fact) for name, fact in facts.items()})
         self._onnx.checker.check_model(made, full_check=True)
         if path is not None:
-            replace_file(Path(path), made.SerializeToString(deterministic=True))
+            replace_file(path, made.SerializeToString(deterministic=True))
         return made
 
 

@@ -6,7 +6,8 @@ groupings. A vertex is the only minimum of a linear function: each value (n0, n1
 a_g n0 + b_g n1, which depends on the direction of (n0, n1) alone. Along the directions, that is, the shares, the lowest
 of I lines makes intervals, and values of equal shares stay together. (Breiman et al. 1984 for two groups, Chou 1991
 for more; unlike theirs, this proof needs no f that scales.) One condition remains: at the same total, the cost must not
-fall as the number of groups grows. A criterion declares it by `Criterion.groups_by_share`.
+fall as the number of groups grows. A criterion declares it by `Criterion.groups_by_share`; beside groups that are set
+apart, the cost of mdlp may fall, so `Task.more_parts_cost_more` looks.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def has_shares(task: Task) -> bool:
 def is_enough(task: Task) -> bool:
     """Whether some optimal grouping consists of intervals in the order of shares."""
     # A limit min_rows can forbid every such grouping; a limit max_parts cannot.
-    return task.criterion.groups_by_share and task.limits.min_rows <= 1 and has_shares(task)
+    is_declared = task.criterion.groups_by_share and task.limits.min_rows <= 1 and has_shares(task)
+    return is_declared and task.more_parts_cost_more(task.n_atoms)
 
 
 def share_line(task: Task) -> ShareLine:

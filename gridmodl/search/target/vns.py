@@ -70,7 +70,8 @@ def run_diverse(task: GridTask, search: Search) -> GridFound:
 def _run(task: GridTask, search: Search, kind: str, plan: Callable[[_Rounds], None]) -> GridFound:
     """Run `plan` from the starts; the result never costs more than the null grid or any single input."""
     most = np.full(task.n_variables, task.limits.max_parts.max())
-    most[-1] = max(2, MAX_ROW_COUNTS // 2 // task.rows.n_lines)  # inputs are searched with a table of these counts
+    few = max(2, MAX_ROW_COUNTS // 2 // task.rows.n_lines)  # inputs are searched with a table of these counts
+    most[-1] = min(few, max(1, task.n_rows // max(1, int(task.limits.min_rows[-1]))))
     limits = task.limits._replace(max_parts=np.minimum(task.limits.max_parts, most))
     task = replace(task, limits=limits)
     with Workers(task) as workers:
@@ -236,9 +237,8 @@ class _Rounds:
     def _drawn(self, best: Grid, r: int) -> NDArray[np.int32]:
         """Random parts of the target: up to twice as many as in the best grid, and a few more."""
         rng, n = np.random.default_rng([self.seed, r, 1]), self.task.rows.n_atoms(self.target)
-        limits = self.task.limits.of(self.target)
-        most = min(n, limits.max_parts, self.task.n_rows // max(1, limits.min_rows))
-        n_parts = min(int(rng.integers(2, 2 * (int(self.labels(best).max()) + 1) + 3)), most)
+        drawn = int(rng.integers(2, 2 * (int(self.labels(best).max()) + 1) + 3))
+        n_parts = min(drawn, n, self.task.limits.of(self.target).max_parts)
         if self.task.facts.categorical[self.target]:
             labels = numbered_parts(rng.integers(0, n_parts, n))
         else:

@@ -229,6 +229,17 @@ def test_limits(problem):
         assert rows.min() >= case.limits[k].min_rows
 
 
+@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("kind", ["merge", "vns", "diverse"])
+def test_limits_that_leave_one_part_of_the_target(problem, kind):
+    case = random_case(problem, 1, n_rows=9, weighted=False)
+    for least in (5, 9, 10, 50):
+        case.limits = [Limits(9, 1)] * 3 + [Limits(9, least)]
+        found = run("target", replace(case.task, random_state=0), Search(kind, effort=3))
+        assert found.grid.variables == ()
+        assert found.grid.cost == found.null.cost
+
+
 def test_xor_of_two_inputs_that_tell_nothing_alone():
     rng = np.random.default_rng(8)
     x = rng.random((300, 5))
