@@ -90,6 +90,8 @@ class Model:
         Whether it is proven that no partition within the limits is cheaper.
     gap : float or None
         Upper limit of the difference between the cost and the optimum: 0 if proven, None if no limit is known.
+    unproven : str or None
+        For one column: why ``search="auto"`` gave up the proof, and how to get it.
     certificate : Certificate or None
         Proof of ``gap``, which `gridmodl.verify` checks.
     search : str
@@ -143,6 +145,7 @@ class Model:
     event_is_default: bool = False
     limits: tuple[str, ...] = ()
     target_name: str | None = None
+    unproven: str | None = None
     certificate: Certificate | None = field(default=None, repr=False)
     stability: Stability | None = field(default=None, repr=False)
     _cells: Cells | None = field(default=None, repr=False)  # cells of a grid; None for a single variable

@@ -225,6 +225,8 @@ def _check_facts(model: Model) -> None:
     ):
         if model.proven and is_so:
             raise wrong("proven", f"must be false, as {why}")
+    if model.unproven is not None and (model.proven or model.certificate is not None or len(model.partitions) > 1):
+        raise wrong("unproven", "must be left out, as the model is proven, has a certificate, or is of several columns")
     if model.certificate is not None and has_others:
         raise wrong("certificate", "must be null, as values were counted together")
     for name, text in (("criterion", model.criterion), ("search", model.search)):
