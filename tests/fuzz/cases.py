@@ -665,7 +665,10 @@ FAR_CODES = (-60, -59, 70, 71, 100)  # points, far from all others
 
 
 def lattice_case(rng: Rng) -> Case:
-    """Density of points of a lattice, some without rows; at times all have many rows, and codes are far from them."""
+    """Density of points of a lattice, some without rows.
+
+    At times all have many rows and codes are far from them, or there is a wide gap in their midst.
+    """
     name = str(rng.choice(list(LATTICE_STEPS)))
     step = rng.choice(LATTICE_STEPS[name]).item()
     offset = rng.choice(LATTICE_OFFSETS.get(name, (0,))).item()
@@ -673,13 +676,18 @@ def lattice_case(rng: Rng) -> Case:
         points, most_rows = np.arange(int(rng.integers(5, 9))), (20, 41)
         codes = rng.choice(FAR_CODES, int(rng.integers(1, 3)), replace=False)
     else:
-        points = np.cumsum(rng.integers(1, int(rng.choice([2, 3, 5])), int(rng.integers(5, 10))))
-        points, most_rows = np.append(points, points[-1] + 1), (1, 6)  # two neighbours there must be
+        has_gap = name == "float64" and rng.random() < 0.5
+        n = int(rng.integers(18, 22) if has_gap else rng.integers(5, 10))
+        steps = rng.integers(1, int(rng.choice([2, 3, 5])), n)
+        steps[n // 2] += int(rng.integers(20, 80)) * has_gap
+        points, most_rows = np.append(np.cumsum(steps), steps.sum() + 1), (1, 6)  # two neighbours there must be
         codes = points[:0]
     every = np.sort(np.append(points, codes))
     levels = np.repeat(np.arange(len(every)), rng.integers(*most_rows, len(every)))
     weights = None if len(codes) else weights_of(rng, len(levels), 0.3)
-    limits = {"min_rows": 1} | ({} if len(codes) else {"max_parts": int(rng.integers(1, 9))})
+    limits = {"max_parts": int(rng.integers(1, 9))} if len(codes) == 0 else {}
+    if name != "float64" or len(codes) or rng.random() < 0.3:  # else there may be empty parts
+        limits["min_rows"] = 1
     values = (every * step + offset).astype(np.int64).view(name) if name in TIMES else every * step + offset
     kept = list(values) if name in TIMES else values.astype(name).tolist()
     return Case(

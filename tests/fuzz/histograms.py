@@ -30,15 +30,17 @@ def check_histogram(case: Case, rng: Rng) -> None:
 def check_lattice(case: Case, rng: Rng) -> None:
     """Points are as wide as a step, codes are masses, all sum to 1, and values outside are less likely than any inside.
 
-    The lowest cost is that of the numbers of the points, in which nothing is rounded.
+    The lowest cost is that of the numbers of the points, in which nothing is rounded, but for ends of gaps.
     """
     name, options = case.method
     column = case.columns["x"].taken(case.repeats())
     points, n_rows = np.unique(column.levels[column.levels >= 0], return_counts=True)
     every = np.array(case.rules["points"])
     is_code = np.isin(points, case.codes)
+    has_gaps = name != "bayesian-blocks" and "min_rows" not in case.limits
+    numbers = np.repeat((np.array(column.values) if has_gaps else every)[points[~is_code]], n_rows[~is_code])
     lowest = lowest_cost(
-        name, np.repeat(every[points[~is_code]], n_rows[~is_code]), case.limits.get("max_parts", 99), has_gaps=False,
+        name, numbers, case.limits.get("max_parts", 99), has_gaps=has_gaps,
         price_of_part=price_of_part(case, int(n_rows.sum())), masses=n_rows[is_code].tolist(),
     )  # fmt: skip
     asked = {} if len(case.codes) else {"special": []}
@@ -48,11 +50,11 @@ def check_lattice(case: Case, rng: Rng) -> None:
     codes = np.array([column.values[code] for code in case.codes], dtype=partition.special.dtype)
     assert sorted(partition.special.tolist()) == sorted(codes.tolist()), f"masses {partition.special}, not {codes}"
     inside = every[points[~is_code]]
-    values, numbers = values_at(column, every, np.arange(inside[0], inside[-1] + 1), step)
+    values = values_at(column, every, np.arange(inside[0], inside[-1] + 1), step)
     total = float(np.exp(model.log_density(values)).sum()) * partition.step
     total += float(np.exp(model.log_density(codes)).sum()) if len(codes) else 0.0
     assert math.isclose(total, 1.0, rel_tol=1e-6), f"probabilities of points and masses sum to {total!r}"
-    beyond, _ = values_at(column, every, np.array([inside[0] - 1, inside[-1] + 1, inside[-1] + 20]), step)
+    beyond = values_at(column, every, np.array([inside[0] - 1, inside[-1] + 1, inside[-1] + 20]), step)
     beyond = beyond[~np.isin(beyond, codes)]
     logs = model.log_density(np.concatenate([beyond, values]))
     assert logs[: len(beyond)].max() < logs[len(beyond) :].min(), "a value outside of the domain is as likely as inside"
@@ -62,23 +64,20 @@ def check_lattice(case: Case, rng: Rng) -> None:
     least = float(np.log(model.table(frame="arrays")["density"][:n_intervals].min()))
     assert not len(drawn) or model.log_density(drawn).min() >= least - 1e-9, "a value that was drawn is outside"
     _check_database(case, model, np.concatenate([beyond, values, codes]))
-    cuts = gridmodl.optimize_density({"x": numbers}, max_parts=1)
-    assert np.allclose(cuts.density(numbers) * step, 1.0 / len(numbers), rtol=1e-4), "cuts of each point once"
+    cuts = gridmodl.optimize_density({"x": values}, max_parts=1)
+    assert np.allclose(cuts.density(values) * step, 1.0 / len(values), rtol=1e-4), "cuts of each point once"
 
 
-def values_at(column: Any, every: Any, points: Any, step: float) -> tuple[Any, Any]:
-    """Values of a column at some points of its lattice, and as an array of the type that a user has."""
+def values_at(column: Any, every: Any, points: Any, step: float) -> Any:
+    """Values of a column at some points of its lattice."""
     first = column.values[0]
     if isinstance(first, np.generic) and first.dtype.kind in "mM":
-        found = first + (points - every[0]) * int(step)
-        return found, found
+        return first + (points - every[0]) * int(step)
     if column.type.startswith("int"):
-        found = np.array([first + (int(point) - int(every[0])) * int(step) for point in points], dtype=np.int64)
-        return found, found
+        return np.array([first + (int(point) - int(every[0])) * int(step) for point in points], dtype=np.int64)
     known = dict(zip(every.tolist(), column.values, strict=True))
     offset = first - every[0] * step
-    found = np.array([known.get(point, point * step + offset) for point in points.tolist()], dtype=column.type)
-    return found, found
+    return np.array([known.get(point, point * step + offset) for point in points.tolist()], dtype=column.type)
 
 
 def _check_database(case: Case, model: Model, values: Any) -> None:
