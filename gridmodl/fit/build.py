@@ -45,6 +45,7 @@ def column_model(table: Table, column: Column, found: Found, clock: Clock) -> Mo
         proven=found.proven,
         certificate=found.certificate,
         stability=found.stability,
+        unproven=found.unproven,
         _source=(table.only(name).without_periods(), found.criterion),
     )
 

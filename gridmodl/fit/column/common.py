@@ -19,6 +19,8 @@ from gridmodl.model.labels import counted
 from gridmodl.model.partition import Partition
 from gridmodl.model.stability import Stability
 from gridmodl.pricing import price_one_variable
+from gridmodl.search import AUTO, Search
+from gridmodl.search.column.exact import why_given_up
 from gridmodl.search.moves import NO_LIMIT, Limits, is_cheaper
 from gridmodl.search.proof import ALL, Certificate, Proof
 from gridmodl.search.rules import ANY_ORDER, NO_RULES, NONE, Rules
@@ -37,6 +39,7 @@ class Found(NamedTuple):
     criterion: Criterion
     certificate: Certificate | None = None
     stability: Stability | None = None
+    unproven: str | None = None  # why search="auto" proved nothing
 
 
 class ColumnResult(NamedTuple):
@@ -101,6 +104,12 @@ def joint_result(found: list[Any], n_searches: int) -> Any:
     proof = Proof(ALL, min(lowest, best.cost)) if len(proofs) == len(found) else None
     beaten = [one.proven or (one.proof is not None and not is_cheaper(one.proof.lowest, best.cost)) for one in found]
     return best._replace(proven=all(beaten), proof=proof)
+
+
+def why_unproven(found: Any, task: Task, search: Search) -> str | None:
+    """Why search="auto" proves nothing of what it `found` for a task of intervals; None if it does, or was stopped."""
+    is_given_up = search.kind == AUTO and not found.proven and found.proof is None
+    return why_given_up(task) if is_given_up and task.clock.stopped is None else None
 
 
 def one_part_cost(criterion: Criterion, p: Any, facts: Variable, table: Table) -> float:

@@ -26,6 +26,7 @@ from gridmodl.fit.column.common import (
     rest_is_enough,
     rules_of,
     special_codes,
+    why_unproven,
 )
 from gridmodl.fit.density import line_of_density, of_widths, with_widths
 from gridmodl.fit.options import ColumnOptions, Options
@@ -93,7 +94,8 @@ def best_intervals(
         free = intervals_of(column, way, table, best.free)
         stability = stability_of(free, best.free.cost, column, table, of_column)
     cost = check_cost(criterion, found.cost)
-    return Found(partition, cost, null_cost, found.proven, kind, criterion, certificate, stability)
+    unproven = why_unproven(found, task, options.search)
+    return Found(partition, cost, null_cost, found.proven, kind, criterion, certificate, stability, unproven)
 
 
 def _order_of(partition: Partition, event: int | None) -> str | None:
