@@ -36,12 +36,13 @@ from gridmodl.model.models import Models
 from gridmodl.plugins import criterion_for
 from gridmodl.progress import showing
 from gridmodl.search import Search
-from gridmodl.spelling import check_choice, check_columns
+from gridmodl.spelling import check_choice, check_columns, names_arguments
 from gridmodl.terms import Criterion
 
 ON_ERROR = ("warn", "ignore", "raise")
 
 
+@names_arguments
 def optimize(
     data: Any,
     target: Any = None,
@@ -245,6 +246,7 @@ def optimize(
         return table_model(table, options, random_state, clock, n_threads)
 
 
+@names_arguments
 def optimize_each(
     data: Any,
     target: Any = None,
@@ -369,10 +371,11 @@ def check_on_error(on_error: Any) -> None:
     check_choice("on_error", on_error, ON_ERROR)
 
 
-def kept_models(answers: Mapping[Name, Model | Exception], on_error: str, frame: str) -> Models:
+def kept_models(answers: Mapping[Name, Model | Exception], on_error: str, frame: str, level: int = 4) -> Models:
     """Collect the models of all columns, and handle errors as `on_error` says.
 
-    Warnings point to the line that called the public function, which must call this function directly.
+    Warnings point to the line that called the public function, which must call this function directly; it is `level`
+    frames up, one of them that of `names_arguments`.
     """
     errors = {name: answer for name, answer in answers.items() if isinstance(answer, Exception)}
     models = {name: answer for name, answer in answers.items() if isinstance(answer, Model)}
@@ -381,11 +384,12 @@ def kept_models(answers: Mapping[Name, Model | Exception], on_error: str, frame:
     if on_error == "warn":
         for name, error in errors.items():
             warnings.warn(
-                f"column {name!r} has no model: {error_beside_name(error, name)}", ColumnWarning, stacklevel=3
+                f"column {name!r} has no model: {error_beside_name(error, name)}", ColumnWarning, stacklevel=level
             )
     return Models(models, errors, frame)
 
 
+@names_arguments
 def price(
     data: Any,
     partitions: Mapping[Name, Any],
