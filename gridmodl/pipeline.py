@@ -387,8 +387,8 @@ def kept_models(answers: Mapping[Name, Model | Exception], on_error: str, frame:
 
 def price(
     data: Any,
-    partitions: Mapping[Name, Any],
     target: Any = None,
+    partitions: Mapping[Name, Any] | None = None,
     *,
     criterion: str | Criterion = "modl",
     weights: Any = None,
@@ -402,7 +402,7 @@ def price(
 
     Parameters
     ----------
-    data, partitions, target, criterion, weights, kinds, order, target_kind, unlabelled, special
+    data, target, partitions, criterion, weights, kinds, order, target_kind, unlabelled, special
         As in `Model.from_partitions`, which returns the whole model.
 
     Returns
@@ -418,9 +418,9 @@ def price(
     Examples
     --------
     >>> import gridmodl
-    >>> round(gridmodl.price([1, 2, 3, 4], {"x0": [2.5]}, ["a", "a", "b", "b"]), 4)
+    >>> round(gridmodl.price([1, 2, 3, 4], ["a", "a", "b", "b"], {"x0": [2.5]}), 4)
     5.193
-    >>> round(gridmodl.price({"a": [1, 2, 3, 4], "b": [5, 6, 7, 8]}, {"a": [2.5], "b": [6.5]}), 4)  # no target
+    >>> round(gridmodl.price({"a": [1, 2, 3, 4], "b": [5, 6, 7, 8]}, None, {"a": [2.5], "b": [6.5]}), 4)  # no target
     10.8923
     """
     model = model_of_partitions(

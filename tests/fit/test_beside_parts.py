@@ -54,7 +54,7 @@ def test_intervals(criterion):
             for n in range(n_values):
                 for bounds in itertools.combinations((np.arange(n_values - 1) + 0.5).tolist(), n):
                     if set(fixed) <= set(bounds):
-                        costs.append(price(filled, {"x0": list(bounds)}, classes, criterion=criterion, special=beside))
+                        costs.append(price(filled, classes, {"x0": list(bounds)}, criterion=criterion, special=beside))
         check_optimum(costs, x, classes, criterion, **given, **({"fixed": fixed} if fixed else {}))
 
 
@@ -74,7 +74,7 @@ def test_groups(criterion):
             for grouping in groupings(len(free)):
                 groups = [[v for v, g in zip(free, grouping, strict=True) if g == k] for k in sorted(set(grouping))]
                 groups += [[None]] * is_apart
-                costs.append(price(x, {"x0": groups}, classes, criterion=criterion, special=special))
+                costs.append(price(x, classes, {"x0": groups}, criterion=criterion, special=special))
         check_optimum(costs, x, classes, criterion, special=special, missing=missing)
 
 
