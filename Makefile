@@ -48,9 +48,14 @@ lint: .venv/.has-test .venv/.has-lint
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-# Any warning fails. Pages and examples that have not changed are not made again.
+# Any warning fails. Pages and examples that have not changed are not made again, unless the last build did not end well:
+# its search index may lack pages, its pages may be half written, and of those that it made nothing would be warned again.
 docs: .venv/.has-docs
+	@test ! -e docs/_build/unfinished || rm -rf docs/_build
+	@mkdir -p docs/_build
+	@touch docs/_build/unfinished
 	$(BIN)/sphinx-build -b html -n -W --keep-going --quiet -d docs/_build/doctrees docs docs/_build/html
+	@rm docs/_build/unfinished
 	@echo "open docs/_build/html/index.html"
 
 # All built-in criteria and problems, for the versions in .venv; KERNELFLAGS="--criterion modl --problem classes": less.

@@ -166,8 +166,9 @@ def optimize(
         pays.
     monotone : {"increasing", "decreasing", "peak", "valley", "auto"} or dict by column name, optional
         The share of the event never decreases (increases) from interval to interval; up to a peak it rises and then
-        falls, and the other way round for a valley; ``"auto"`` takes the cheaper of increasing and decreasing. With a
-        numerical target and one numerical column, it is the order of the means of the target, and nothing is proven.
+        falls, and the other way round for a valley; ``"auto"`` takes the cheapest of these, and
+        ``Model.certificate.order`` says which. With a numerical target and one numerical column, it is the order of the
+        means of the target, which ``Model.limits`` says, and nothing is proven.
         Parts of missing values and special codes are exempt. For one column, as `min_events` and `min_difference`.
     max_parts : int or dict by column name, optional
         Maximum number of parts of each partition, also of a partitioned target. Parts of special codes, and of missing

@@ -14,8 +14,9 @@ import math
 import sys
 import threading
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import pluggy
@@ -64,16 +65,30 @@ def _manager() -> pluggy.PluginManager:
     manager = pluggy.PluginManager("gridmodl")
     manager.add_hookspecs(sys.modules[__name__])
     manager.register(builtin, "gridmodl")
-    for entry in sorted(entry_points(group="gridmodl"), key=lambda entry: entry.name):
+    for plugin, entry in _plugins():
         try:
-            with _watching(entry.name):
+            with _watching(plugin):
                 module = entry.load()
-            manager.register(module, entry.name)
-            if entry.name not in {i.plugin_name for i in manager.hook.gridmodl_criteria.get_hookimpls()}:
+            if manager.is_registered(module):  # one module under two names
+                continue
+            manager.register(module, plugin)
+            if plugin not in {i.plugin_name for i in manager.hook.gridmodl_criteria.get_hookimpls()}:
                 raise TypeError("it implements no gridmodl_criteria marked @hookimpl")
         except (Exception, SystemExit) as error:
-            _warn_left_out(entry.name, f"{type(error).__name__}: {error}")
+            _warn_left_out(plugin, f"{type(error).__name__}: {error}")
     return manager
+
+
+def _plugins() -> list[tuple[str, EntryPoint]]:
+    """Entry points by the name of the plugin, sorted; if packages share a name, it says of which package each is."""
+    found = sorted(entry_points(group="gridmodl"), key=lambda entry: (entry.name, entry.value))
+    shared = Counter(entry.name for entry in found)
+
+    def name_of(entry: EntryPoint) -> str:
+        package = entry.dist.name if entry.dist is not None else entry.module
+        return entry.name if shared[entry.name] == 1 else f"{entry.name} of {package}, {entry.value}"
+
+    return [(name_of(entry), entry) for entry in found]
 
 
 @contextlib.contextmanager
@@ -90,9 +105,9 @@ def _watching(plugin: str) -> Iterator[None]:
         timer.cancel()
 
 
-def _warn_left_out(plugin: str, why: str) -> None:
+def _warn_left_out(plugin: str, why: str, what: str = "plugin") -> None:
     """Warn that a plugin, or a criterion of it, is left out."""
-    warnings.warn(f"plugin {plugin!r} is left out: {why}", PluginWarning, stacklevel=2)
+    warnings.warn(f"{what} {plugin!r} is left out: {why}", PluginWarning, stacklevel=2)
 
 
 @functools.cache
@@ -110,9 +125,11 @@ def _registry() -> Registry:
             _warn_left_out(plugin, f"its gridmodl_criteria failed with {type(error).__name__}: {error}")
             continue
         for cls in classes:
+            if isinstance(cls, type) and any(cls in family.values() for family in registry.values()):
+                continue  # another plugin has imported it and returns it too
             wrong = problem_with_class(cls) or _name_conflict(cls, origin)
             if wrong:
-                _warn_left_out(plugin, wrong)
+                _warn_left_out(plugin, wrong, "a criterion of plugin")
                 continue
             for problem in cls.problems:
                 registry.setdefault(cls.name, {})[problem] = cls
@@ -125,7 +142,10 @@ def _name_conflict(cls: type[Criterion], origin: dict[tuple[str, str], str]) -> 
     for problem in sorted(cls.problems):
         if (cls.name, problem) in origin:
             other = origin[cls.name, problem]
-            return f"criterion {cls.name!r} for problem {problem!r} is already there, from {other!r}"
+            return (
+                f"criterion {cls.name!r} for problem {problem!r} is already there, from {other!r}; give "
+                f"{cls.__module__}.{cls.__qualname__} another name"
+            )
     return None
 
 
@@ -183,8 +203,9 @@ def criterion_for(criterion: str | Criterion | type[Criterion], problem: str) ->
     if problem in criterion.problems:
         return criterion
     # Another class of the same name may price this problem, with the same options.
-    sibling = _registry().get(criterion.name, {}).get(problem)
-    if sibling is None:
+    family = _registry().get(criterion.name, {})
+    sibling = family.get(problem)
+    if sibling is None or type(criterion) not in family.values():
         can = "; ".join(f"{kind!r} ({PROBLEMS[kind]})" for kind in PROBLEMS if kind in criterion.problems)
         others = ", ".join(list_criteria(problem))
         way_out = ""
@@ -192,10 +213,21 @@ def criterion_for(criterion: str | Criterion | type[Criterion], problem: str) ->
             way_out = "; or optimize with placement='median', where unlabelled rows place the bounds and are not priced"
         raise ValueError(
             f"criterion {criterion.name!r} cannot price {problem!r} ({PROBLEMS[problem]}); "
-            f"it prices {can}. Criteria that can: {others}{way_out}"
+            f"it prices {can}. Criteria that can: {others}{way_out}{_not_installed(criterion, family)}"
         )
     defaults = type(criterion).options
     return sibling(**{name: v for name, v in criterion.chosen.items() if v != defaults[name]})
+
+
+def _not_installed(criterion: Criterion, family: Mapping[str, type[Criterion]]) -> str:
+    """End of a message: that the class of a criterion is not the installed one of its name."""
+    if not family or type(criterion) in family.values():
+        return ""
+    cls, other = type(criterion), next(iter(family.values()))
+    return (
+        f". {cls.__module__}.{cls.__qualname__} is not {other.__module__}.{other.__qualname__}, which is installed "
+        "under the same name; give it another one"
+    )
 
 
 def criterion_of(name: str, options: Mapping[str, Any], problem: str) -> Criterion:

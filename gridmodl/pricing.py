@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from gridmodl.codelength import SummedRows
 from gridmodl.jit.digest import TermError
 from gridmodl.jit.template import bind, inlined
+from gridmodl.jit.term_errors import failure
 from gridmodl.plugins import problem_with_classes
 from gridmodl.terms import (
     DOMAIN,
@@ -95,7 +96,7 @@ def variable_of(criterion: Criterion, problem: Problem, values: ColumnValues, is
     try:
         given: Any = criterion.variable_facts(problem, plain, rows)
     except Exception as error:
-        raise TermError(f"{name} failed: {type(error).__name__}: {error}{_what_changed(error)}") from error
+        raise failure(name, error) from error
     if not isinstance(given, tuple) or len(given) != 2:
         raise TermError(f"{name} returned {given!r}; it returns a constant and an array by number of parts")
     constant, table = given
@@ -153,7 +154,7 @@ def _tried(criterion: Criterion, problem: Problem, values: ColumnValues, is_targ
     try:
         p = params_record(criterion, problem)
     except Exception as error:
-        raise TermError(f"params of criterion {criterion.name!r} failed: {type(error).__name__}: {error}") from error
+        raise failure(f"params of criterion {criterion.name!r}", error) from error
     facts = variable_of(criterion, problem, values, is_target)
     for counts, unlabelled, n in _tried_cells(problem, facts.n_values, criterion.empty_parts):
         rows, shape = int(counts.sum()) + unlabelled, Shape(1, 0, 1.0)
@@ -180,16 +181,6 @@ def _tried_cells(problem: Problem, n_values: int, has_gaps: bool) -> list[tuple[
     return [*cells, (np.zeros_like(all_rows), 1, 1)] if unlabelled else cells
 
 
-def _what_changed(error: Exception) -> str:
-    """End of a message: what to change in a criterion written for an earlier gridmodl, if that caused the `error`."""
-    if not isinstance(error, AttributeError) or error.name not in ("log_groupings", "log_value_factorials"):
-        return ""
-    return (
-        f"; a variable has no {error.name} any more: return what the criterion needs of it from "
-        "variable_facts(self, problem, variable, value_rows) and read variable.constant and variable.by_parts[i]"
-    )
-
-
 def check_term(criterion: Criterion, term: str, *arguments: Any) -> None:
     """Call a plain term twice; raise TermError unless it returns the same finite number and leaves its arrays alone."""
     name = criterion.name
@@ -204,8 +195,7 @@ def check_term(criterion: Criterion, term: str, *arguments: Any) -> None:
         with np.errstate(all="ignore"):
             price, again = (getattr(criterion, term)(*arguments) for _ in range(2))
     except Exception as error:
-        what = f"{type(error).__name__}: {error}{_what_changed(error)}"
-        raise TermError(f"term {term!r} of criterion {name!r} failed: {what}") from error
+        raise failure(f"term {term!r} of criterion {name!r}", error) from error
     if not isinstance(price, (numbers.Real, np.bool_)) or not math.isfinite(price):
         raise TermError(f"term {term!r} of criterion {name!r} returned {price!r}; a term returns a finite number")
     for record, field, array, before in arrays:

@@ -36,6 +36,7 @@ from reproduce import ROOT
 RESULTS = ROOT / "docs" / "results"
 SEED = 0
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")  # told apart by colour-blind eyes too
+OF_ITS_DAY = "Numbers are of the code of that day: what changed later is not in them."
 PACKAGES = ("gridmodl", "numpy", "numba", "scikit-learn", "pandas")
 STAND_INS: dict[str, Callable[..., object]] = {
     "iris": sklearn.datasets.load_iris,
@@ -177,7 +178,7 @@ def _made(run: Run) -> str:
     versions = ", ".join(f"{package} {version(package)}" for package in PACKAGES)
     return (
         f"*Made by `python -m {'.'.join(run.script.with_suffix('').parts)}{run.asked}` on {datetime.date.today()} in "
-        f"{duration(minutes)}; seed {SEED}, Python {platform.python_version()}, {versions}.*"
+        f"{duration(minutes)}; seed {SEED}, Python {platform.python_version()}, {versions}. {OF_ITS_DAY}*"
     )
 
 

@@ -209,9 +209,50 @@ def test_duplicate_name_and_problem_of_two_plugins(tmp_path):
     names, warned, _, cost = look_up(tmp_path, "price(x, {'x0': [4.5]}, y, criterion='good')")
     assert names.count("good") == 1
     assert len(warned) == 1
-    assert "plugin 'zebra'" in warned[0][1]
+    assert "a criterion of plugin 'zebra' is left out" in warned[0][1]
+    assert "give zebra.Good another name" in warned[0][1]
     assert "criterion 'good' for problem 'classes' is already there, from 'adder'" in warned[0][1]
     assert cost == 6.0
+
+
+def test_two_packages_that_name_their_plugin_alike_both_load(tmp_path):
+    """The second was left out, and the warning blamed the name that both have."""
+    for name in ("adder", "zebra"):
+        install(tmp_path, name, HEADER + GOOD.replace("good", f"of-{name}") + HOOK.format("Good"))
+        info = tmp_path / f"{name}-0.dist-info"
+        (info / "entry_points.txt").write_text(f"[gridmodl]\ncriteria = {name}\n")
+    names, warned, _, _ = look_up(tmp_path)
+    assert warned == []
+    assert {"of-adder", "of-zebra"} <= set(names)
+    (tmp_path / "zebra.py").write_text("1 / 0")
+    names, warned, _, _ = look_up(tmp_path)
+    assert "of-adder" in names
+    assert [text for _, text in warned] == [
+        "plugin 'criteria of zebra, zebra' is left out: ZeroDivisionError: division by zero"
+    ]
+
+
+def test_a_plugin_that_returns_the_class_of_another_takes_nothing_from_it(tmp_path):
+    """The author of the class was blamed, as its plugin comes later in the alphabet."""
+    install(tmp_path, "zebra", HEADER + GOOD + HOOK.format("Good"))
+    imports = "from zebra import Good\nclass Mine(Good):\n    name = 'mine'\n"
+    install(tmp_path, "adder", HEADER + imports + HOOK.format("Good, Mine"))
+    names, warned, _, _ = look_up(tmp_path)
+    assert warned == []
+    assert {"good", "mine"} <= set(names)
+
+
+def test_a_class_of_an_installed_name_is_not_exchanged_for_the_installed_one():
+    """Given one column, the built-in criterion took the place of one that prices grids."""
+    taken = type(
+        "Mine", (Criterion,), {"name": "modl", "problems": {"grid"}, "cell": staticmethod(lambda p, cell: 1.0)}
+    )
+    said = (
+        r"cannot price 'classes' .*Mine is not gridmodl\.criteria\.modl\.Modl.*, which is installed under the same name"
+    )
+    with pytest.raises(ValueError, match=said):
+        optimize(X, Y, criterion=taken)
+    assert criterion_for(ModlGrid, "classes") == Modl()
 
 
 def test_same_name_for_another_problem_is_no_duplicate(tmp_path):
@@ -281,7 +322,90 @@ def test_every_term_is_named_when_it_returns_text(term):
 
 
 def test_term_that_fails():
-    raises_at_use(make(cell=lambda p, cell: p.no_such_field), "term 'cell' of criterion 'odd' failed: AttributeError")
+    raises_at_use(
+        make(cell=lambda p, cell: 1 / 0), "term 'cell' of criterion 'odd' failed: ZeroDivisionError: division"
+    )
+
+
+FIELDS = r"p has n_rows, n_classes, n_variables, log_rows, class_rows"
+MISREAD = {
+    "p": (
+        lambda p, cell: p.n_row,
+        rf"^term 'cell' of criterion 'odd' reads p\.n_row; {FIELDS}; did you mean 'n_rows'\?$",
+    ),
+    "cell": (
+        lambda p, cell: cell.row,
+        r"^term 'cell' of criterion 'odd' reads cell\.row; cell has counts, rows, unlabelled; did you mean 'rows'\?$",
+    ),
+    "a method of tuples": (lambda p, cell: cell.count[0], r"the rows of the classes are cell\.counts$"),
+    "a class too many": (lambda p, cell: cell.counts[3], r"declares it: class_roles = 2$"),
+}
+
+
+@pytest.mark.parametrize("what", MISREAD)
+def test_a_misspelt_field_lists_those_that_are_there(what):
+    raises_at_use(make(cell=MISREAD[what][0]), MISREAD[what][1])
+
+
+def test_options_and_constants_are_among_the_fields():
+    class Odd(Criterion):
+        name = "odd"
+        problems = {"classes"}
+        options = {"strength": 1.0}
+        cell = staticmethod(lambda p, cell: p.strenght)
+
+    raises_at_use(Odd, rf"reads p\.strenght; {FIELDS}, strength; did you mean 'strength'\?$")
+
+
+def test_a_misspelt_field_in_a_branch_that_only_the_compiler_sees(monkeypatch):
+    """Its cause is not the calls that led there, and is said first, and once."""
+    monkeypatch.setenv("GRIDMODL_COMPILE", "always")
+
+    def cell(p, cell):
+        return p.n_row if cell.rows == 3 else 1.0
+
+    said = (
+        rf"^criterion 'odd' reads p\.n_row; {FIELDS}; did you mean 'n_rows'\? \(test_plugins\.py, line \d+: return p\."
+    )
+    raises_at_use(make(cell=cell), said)
+    with pytest.raises(TypeError) as caught:
+        price(X, {}, Y, criterion=make(cell=cell))
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+    assert str(caught.value).count("n_row;") == 1
+
+
+def test_a_term_that_fails_in_a_search_alone_is_named():
+    """The trial before the search has no cell of three rows."""
+
+    def cell(p, cell):
+        return math.log(abs(cell.rows - 3))
+
+    with pytest.raises(TypeError, match=r"^term 'cell' of criterion 'odd' failed: ValueError: ") as caught:
+        price([1.0] * 3 + [2.0] * 5, {"x0": [1.5]}, [0, 1] * 4, criterion=make(cell=cell))
+    assert str(caught.value).count("ValueError") == 1
+
+
+def test_params_of_other_names_are_named_once():
+    class Par(Criterion):
+        name = "par"
+        problems = {"classes"}
+        constants = {"penalty": float}
+        cell = staticmethod(lambda p, cell: p.penalty)
+
+        def params(self, problem):
+            return {"penalties": 1.0}
+
+    raises_at_use(
+        Par, r"^params of criterion 'par' returned \['penalties'\], but its `constants` declare \['penalty'\]$"
+    )
+
+
+def test_a_function_that_a_module_does_not_have_is_named():
+    def cell(p, cell):
+        return math.logg(cell.rows) if cell.rows == 3 else 1.0
+
+    raises_at_use(make(cell=cell), r"uses math\.logg, which math does not have; did you mean 'log")
 
 
 def test_term_that_is_random():
@@ -324,7 +448,9 @@ def test_term_that_calls_through_a_module():
 def test_term_that_does_not_compile(monkeypatch):
     monkeypatch.setenv("GRIDMODL_COMPILE", "always")
     criterion = make(cell=lambda p, cell: float(len(globals())))
-    raises_at_use(criterion, "criterion 'odd' does not compile.*")
+    raises_at_use(
+        criterion, r"^criterion 'odd' does not compile: .*globals.*\(test_plugins\.py, line \d+: .*; its terms may"
+    )
 
 
 def test_term_of_two_types_does_not_compile(monkeypatch):

@@ -127,6 +127,7 @@ def _model_of(whole: ModelTask, parts: Mapping[Name, NDArray[np.int64]]) -> Mode
         partitions={name: merged[name] for name in model.partitions},
         target=None if model.target is None else merged[model.target.name],
         proven=False,
+        unproven=None,
         delta=cost - model.cost,
         left_out=left_out if len(model.partitions) > 1 else model.left_out,
         optima=(),

@@ -53,6 +53,7 @@ def merged_model(model: Model, name: Name, merge: Any) -> Model:
         partitions=model.partitions if is_target else {**model.partitions, name: new},
         target=new if is_target else model.target,
         proven=False,
+        unproven=None,
         search="given",
         stopped=None,
         elapsed=clock.elapsed,

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from gridmodl.averaging.summing import SegmentCounts, Weights
 from gridmodl.jit.template import bind
+from gridmodl.model.smoothing import predicted
 from gridmodl.search.average.intervals import cumulated
-from gridmodl.terms import Cell, predictive
 
 DROPPED = 1e-6  # probability of all intervals that are left out of the mixtures, at most
 MAX_STEPS = 100  # of the search for a quantile; bisection alone takes 50
@@ -69,8 +69,7 @@ def beta_bands(
     begins, ends = np.concatenate([begins, apart]), np.concatenate([ends, apart + 1])
     masses = np.concatenate([masses, np.ones(len(apart))])
     counts = sums[ends] - sums[begins]
-    means = np.empty(counts.shape)
-    bind(predict_cells, type(weights.averaged))(weights.weighing.setting.p, counts, means)
+    means = predicted(weights.averaged, weights.weighing.setting.p, counts)
     sizes = counts.sum(axis=1) + float(n_classes)
     at, share = places[:, 0].astype(np.int64), np.ascontiguousarray(places[:, 1])
     found = np.empty((len(places), n_classes, 2))
@@ -99,16 +98,6 @@ def shapes_of(a: NDArray[np.float64], sizes: NDArray[np.float64]) -> tuple[Shape
     log_betas = np.zeros(len(a))
     bind(fill_log_beta)(a, b, log_betas)
     return Shapes(a, b, log_betas), of_shapes
-
-
-def predict_cells(p: Any, counts: Any, means: Any) -> None:
-    """Write the prediction of each class in each interval to `means`."""
-    for i in range(len(counts)):
-        rows: Any = np.int64(0)
-        for n in counts[i]:
-            rows += n
-        for c in range(counts.shape[1]):
-            means[i, c] = predictive(p, Cell(counts[i], rows, 0), c)
 
 
 def fill_log_beta(a: Any, b: Any, found: Any) -> None:

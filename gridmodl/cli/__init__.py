@@ -1,6 +1,6 @@
 """The command ``gridmodl``: fit, apply, show and export models without Python.
 
-group                            the command, its exit codes, Ctrl-C
+group                            the command, its exit codes, signals
 fit, use, showing, about         commands that make a model, use one on rows, show or export one, and all others; quick
                                  to import, for --help
 fitting, applying, comparing     the work of gridmodl fit and average, of apply and sample, and of compare
@@ -34,9 +34,9 @@ def main() -> None:
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends the command quietly, as it does cat
     try:
-        from gridmodl.cli.group import gridmodl, handle_interrupts
+        from gridmodl.cli.group import gridmodl, handle_signals
 
-        handle_interrupts()
+        handle_signals()
         gridmodl(prog_name="gridmodl")
     except KeyboardInterrupt:  # before a command has started
         sys.exit(INTERRUPTED)

@@ -60,6 +60,7 @@ def run_apply(settings: ApplySettings, messages: Messages) -> Applied:
         Policy(settings.unknown, settings.missing),
         settings.coverage,
         settings.informative,
+        settings.smoothing,
     )
     check_request(found, request)
     output = _checked_output(settings.output, settings.to, settings.safe_csv)
@@ -111,6 +112,8 @@ def _as_arrow(column: np.ndarray) -> pa.Array:
 
 def _run_scorecard(card: Scorecard, settings: ApplySettings, messages: Messages) -> int:
     """Write the scores of each row; return the number of rows."""
+    if settings.smoothing:
+        raise click.UsageError("--smoothing is for models, and this file holds a scorecard")
     outputs = checked_outputs(settings.outputs)
     policy = Policy(settings.unknown or card.policy.unknown, settings.missing or card.policy.missing)
     output = _checked_output(settings.output, settings.to, settings.safe_csv)
@@ -172,6 +175,7 @@ class OutputRequest(NamedTuple):
     policy: Policy = BY_PARTITION
     coverage: float = 0.9
     informative: bool = False  # only columns with more than one part
+    smoothing: bool = False  # of the shares of classes
 
 
 def needed(found: AnyModel, request: OutputRequest) -> list[str]:
@@ -255,7 +259,7 @@ class RowScorer:
         if output == "cell":
             return [(f"cell{suffix}", pa.array(model.cell_of(data, *request.policy)))]
         if output == "proba":
-            shares = model.predict_proba(data, *request.policy)
+            shares = model.predict_proba(data, *request.policy, request.smoothing)
             names = model.classes.tolist()
             return [(f"share_{name}{suffix}", pa.array(shares[:, j])) for j, name in enumerate(names)]
         return [(f"{name}{suffix}", column) for name, column in _predicted(model, data, request)]

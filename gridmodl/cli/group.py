@@ -1,4 +1,4 @@
-"""The command ``gridmodl``: its subcommands, errors in one line, warnings as messages, Ctrl-C."""
+"""The command ``gridmodl``: its subcommands, errors in one line, warnings as messages, signals."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ from gridmodl.cli.use import apply, compare, sample
 from gridmodl.writing import drop_unfinished
 
 STOPPING = b"gridmodl: stopping; Ctrl-C again ends at once, without a result\n"
+# Signals by which schedulers, services and closed terminals end a process.
+ENDING = {getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)}
 
 
 class Commands(click.Group):
@@ -83,18 +85,27 @@ def _described_warning(message: Warning | str) -> str:
     return describe_error(ValueError(str(message)))
 
 
-def handle_interrupts() -> None:
-    """Let the first Ctrl-C end a search with the best result so far, and the second end the process at once."""
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # a process in the background ignores Ctrl-C
+def handle_signals() -> None:
+    """Let the first Ctrl-C end a search with the best result so far; the second, and any of ENDING, end the process.
+
+    Handlers run in the main thread, which waits while DuckDB works or a kernel is compiled, so a thread hears of all
+    signals too. What a parent process has told to be ignored, as nohup does, stays ignored.
+    """
+    heard = {number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL}
+    has_interrupts = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not heard and not has_interrupts:
         return
+    threading.Thread(target=_listen, args=(_signals(),), daemon=True).start()
+    for number in heard:
+        signal.signal(number, _end_at_once)
+    if has_interrupts:
+        signal.signal(signal.SIGINT, _interrupt)
 
-    def interrupt(number: int, frame: Any) -> None:
-        signal.signal(signal.SIGINT, _end_at_once)
-        threading.Thread(target=_end_at_next, args=(_signals(),), daemon=True).start()
-        _say_stopping()
-        raise KeyboardInterrupt
 
-    signal.signal(signal.SIGINT, interrupt)
+def _interrupt(number: int, frame: Any) -> None:
+    signal.signal(signal.SIGINT, _end_at_once)
+    _say_stopping()
+    raise KeyboardInterrupt
 
 
 def _say_stopping() -> None:
@@ -120,22 +131,26 @@ def _signals() -> socket.socket:
     return signals
 
 
-def _end_at_next(signals: socket.socket) -> None:
-    """End the process at the next Ctrl-C: handlers run in the main thread, which waits while DuckDB cancels a query."""
-    while signal.SIGINT not in signals.recv(64):
-        pass
-    _end_at_once()
+def _listen(signals: socket.socket) -> None:
+    """End the process at the second Ctrl-C, or at any of ENDING."""
+    n_interrupts = 0
+    while True:
+        for number in signals.recv(64):
+            n_interrupts += number == signal.SIGINT
+            if number in ENDING or n_interrupts == 2:
+                _end_at_once(number)
 
 
-_ending = threading.RLock()  # two threads may hear of the same Ctrl-C
+_ending = threading.RLock()  # two threads may hear of the same signal
 
 
-def _end_at_once(*_: Any) -> None:
-    """End the process; what is half written is deleted."""
+def _end_at_once(number: int, frame: Any = None) -> None:
+    """End the process with the exit code that shells give a signal; what is half written is deleted."""
     with _ending:
         drop_unfinished()
-        _write(b"\ngridmodl: interrupted again; nothing more was written\n")
-        os._exit(INTERRUPTED)
+        what = "interrupted again" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+        _write(f"\ngridmodl: {what}; nothing more was written\n".encode())
+        os._exit(INTERRUPTED if number == signal.SIGINT else 128 + number)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -145,7 +160,7 @@ def gridmodl() -> None:
 
     Data goes to standard output, messages to the error stream. Exit codes: 0 success (a time limit may have stopped the
     search), 1 an error in the data, a model or a file, 2 an error in the command, 3 drift that gridmodl compare
-    found, 130 interrupted by Ctrl-C.
+    found, 130 interrupted by Ctrl-C, 143 and 129 ended by SIGTERM and SIGHUP.
     """
 
 

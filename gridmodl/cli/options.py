@@ -54,6 +54,11 @@ def safe_csv(command: Command) -> Command:
     return click.option("--safe-csv", is_flag=True, help=text)(command)
 
 
+smoothing = click.option(
+    "--smoothing",
+    is_flag=True,
+    help="Of --as proba: what the criterion expects of the next row: under modl (n_j + 1) / (n + J), never 0.",
+)
 exclude = click.option(
     "-x", "--exclude", multiple=True, metavar="NAMES", help="Leave out these columns; may be given again."
 )

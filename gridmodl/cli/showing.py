@@ -256,13 +256,14 @@ _column = click.option("--column", metavar="NAME", help="Of averages of several 
 )
 @_unknown
 @_missing
+@options.smoothing
 @_column
 @click.option("-o", "--output", default=STDOUT, metavar="FILE", help="[default: standard output]")
 @options.quiet
 @options.every
 def sql(
     model: str, dialect: str, table: str, keep_column: tuple[str, ...], outputs: tuple[str, ...],
-    unknown: str | None, missing: str | None, column: str | None, output: str, quiet: bool,
+    unknown: str | None, missing: str | None, smoothing: bool, column: str | None, output: str, quiet: bool,
 ) -> None:  # fmt: skip
     """Print a query that gives each row of a table its parts, as gridmodl apply does; for an average of gridmodl
     average, the probability of each class; for a scorecard of gridmodl scorecard, points and score."""
@@ -273,15 +274,18 @@ def sql(
     path = table.split(".") if "." in table else table
     card = read_any(model)
     if isinstance(card, Scorecard):
-        if column is not None or unknown or missing:
-            raise click.UsageError("--column, --unknown and --missing are not for a scorecard, which has its own")
+        if column is not None or unknown or missing or smoothing:
+            raise click.UsageError(
+                "--column, --unknown, --missing and --smoothing are not for a scorecard, which has its own"
+            )
         wrong = [one for one in outputs if one not in ("score", "points", "proba")]
         if wrong:
             raise click.UsageError(f"--as {wrong[0]} is not for the query of a scorecard: score, points or proba")
         text = card.to_sql(dialect, path, keep=keep_column, output=outputs or ("points", "score"))
     else:
-        found, is_average = _model_or_average(model, column, bool(outputs or unknown or missing))
-        words = {} if is_average else {"unknown": unknown, "missing": missing, "output": outputs or None}
+        found, is_average = _model_or_average(model, column, bool(outputs or unknown or missing or smoothing))
+        words: dict[str, Any] = {"unknown": unknown, "missing": missing, "output": outputs or None}
+        words = {} if is_average else words | _smoothed(found, smoothing)
         text = found.to_sql(dialect, path, keep=keep_column, **words)
     write_text(output, text)
     if output != STDOUT:
@@ -307,31 +311,43 @@ def sql(
 )
 @_unknown
 @_missing
+@options.smoothing
 @_column
 @click.option("--missing-text", default="", metavar="TEXT", help="Stands for a missing text. [default: the empty text]")
 @click.option("-o", "--output", required=True, metavar="FILE", help="File to write; - is standard output.")
 @options.quiet
 @options.every
 def export(
-    model: str, kind: str, outputs: tuple[str, ...], unknown: str | None, missing: str | None, column: str | None,
-    missing_text: str, output: str, quiet: bool,
+    model: str, kind: str, outputs: tuple[str, ...], unknown: str | None, missing: str | None, smoothing: bool,
+    column: str | None, missing_text: str, output: str, quiet: bool,
 ) -> None:  # fmt: skip
     """Write a graph of ONNX that gives each row its parts and predictions, as gridmodl apply does; for an average of
     gridmodl average, the probability of each class; for a scorecard of gridmodl scorecard, its score."""
     check_outputs({"the model": model}, {"--output": output})
     from gridmodl.scorecard.record import Scorecard
 
-    found, is_average = _model_or_average(model, column, bool(unknown or missing))
+    found, is_average = _model_or_average(model, column, bool(unknown or missing or smoothing))
     words: dict[str, Any] = {"missing_text": missing_text}
     if isinstance(found, Scorecard):
-        if outputs or unknown or missing:
-            raise click.UsageError("--as, --unknown and --missing are not for a scorecard, which has its own")
+        if outputs or unknown or missing or smoothing:
+            raise click.UsageError(
+                "--as, --unknown, --missing and --smoothing are not for a scorecard, which has its own"
+            )
     else:
         words["output"] = outputs or None
-        words |= {} if is_average else {"unknown": unknown, "missing": missing}
+        words |= {} if is_average else {"unknown": unknown, "missing": missing, **_smoothed(found, smoothing)}
     write_bytes(output, found.to_onnx(**words).SerializeToString(deterministic=True))
     if output != STDOUT:
         options.messages(quiet).say(f"written: {output}")
+
+
+def _smoothed(found: Any, smoothing: bool) -> dict[str, Any]:
+    """The argument of --smoothing, which a table of models does not have: it writes no probabilities."""
+    from gridmodl.model.models import Models
+
+    if isinstance(found, Models) and smoothing:
+        raise click.UsageError("--smoothing is for --as proba, which this file, of models of one column each, has not")
+    return {} if isinstance(found, Models) else {"smoothing": smoothing}
 
 
 def _model_or_average(path: str, column: str | None, has_words: bool) -> tuple[Any, bool]:
@@ -348,7 +364,9 @@ def _model_or_average(path: str, column: str | None, has_words: bool) -> tuple[A
             raise click.UsageError("--column is for averages, and this file holds a model")
         return found, False
     if has_words:
-        raise click.UsageError("--as, --unknown and --missing are for models, and this file holds averages")
+        raise click.UsageError(
+            "--as, --unknown, --missing and --smoothing are for models, and this file holds averages"
+        )
     if column is None and len(found) > 1:
         listed = ", ".join(repr(name) for name in list(found)[:10])
         raise Failure(f"{path} holds averages of {len(found)} columns; name one by --column: {listed}")

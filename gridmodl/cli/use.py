@@ -23,6 +23,7 @@ class ApplySettings(NamedTuple):
     unknown: str | None
     missing: str | None
     coverage: float
+    smoothing: bool
     informative: bool
     keep: bool
     keep_column: tuple[str, ...]
@@ -82,6 +83,7 @@ class ApplySettings(NamedTuple):
     show_default=True,
     help="Coverage of the interval that --as predict gives for a numerical target.",
 )
+@options.smoothing
 @click.option("--informative", is_flag=True, help="Only columns that have more than one part.")
 @click.option("--keep", is_flag=True, help="Put all columns of the data first.")
 @click.option(
@@ -117,6 +119,8 @@ def apply(**values: Any) -> None:
         raise click.UsageError("--json needs --output: the rows go to standard output")
     if settings.model == settings.data == STDOUT:
         raise click.UsageError("MODEL and DATA cannot both be standard input")
+    if settings.smoothing and "proba" not in settings.outputs:
+        raise click.UsageError("--smoothing is for --as proba")
     check_outputs({"the model": settings.model, "the data": settings.data}, {"--output": settings.output})
     delimiter, encoding = options.checked_dialect(settings.delimiter, settings.encoding)
     from gridmodl.cli.applying import run_apply

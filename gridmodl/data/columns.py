@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.data.frames import Name, Raw, SpanColumn, as_array
+from gridmodl.data.frames import Name, Raw, SpanColumn, arrow_of, as_array, without_dictionary
 from gridmodl.data.numbers import NoNumbersError, Numbers, encode_numbers, is_missing_value, is_text
 
 KINDS = ("numerical", "categorical", "ordinal")
@@ -119,8 +119,9 @@ def levels_in(raw: Raw) -> tuple[Any, ...] | None:
         return None
     if isinstance(raw.dtype, nw.Enum):
         return tuple(raw.dtype.categories)
-    if raw.implementation.is_pyarrow() and getattr(raw.to_native().type, "ordered", False):
-        return _levels_of_chunks([chunk.dictionary.to_pylist() for chunk in raw.to_native().chunks], raw.name)
+    chunked = arrow_of(raw)
+    if getattr(getattr(chunked, "type", None), "ordered", False):
+        return _levels_of_chunks([chunk.dictionary.to_pylist() for chunk in chunked.chunks], raw.name)
     return None
 
 
@@ -184,6 +185,7 @@ def encode_levels(raw: Raw, name: Name, levels: tuple[Any, ...]) -> Numbers:
 # Categorical columns.
 
 COMPARABLE = {str, bytes, int, float, bool, type(None)}  # types whose values can always be compared
+SHORT_UNITS = ("ns", "ps", "fs", "as")  # of numpy, shorter than those of Python
 MANY_CODES = 4  # codes per row, from which a table of counts is filled row by row
 
 
@@ -224,7 +226,7 @@ def factorized(raw: Raw, name: Name) -> tuple[NDArray[Any], list[Any]]:
             check_comparable(values, name)
             return np.asarray(codes), values
         if isinstance(raw.dtype, (nw.Categorical, nw.Enum)):
-            raw = _decode_categories(raw)
+            raw = without_dictionary(raw) if raw.implementation.is_pyarrow() else raw.cast(nw.String)
         if isinstance(raw.dtype, (nw.Datetime, nw.Duration)) and raw.dtype.time_unit == "ns":
             return factorized(as_array(raw.to_numpy(), f"column {name!r}"), name)  # a list would lose nanoseconds
         if isinstance(raw.dtype, (nw.Datetime, nw.Duration)) and raw.implementation.is_polars():
@@ -242,21 +244,20 @@ def factorized(raw: Raw, name: Name) -> tuple[NDArray[Any], list[Any]]:
             return small[0], small[1].tolist()
     if raw.dtype.kind in "biufmM":
         names, codes = np.unique(raw, return_inverse=True)
-        return codes, names.tolist() if raw.dtype.kind not in "mM" else list(names)
+        return codes, names.tolist() if raw.dtype.kind not in "mM" else values_of_times(names)
     return factorized_objects(raw.tolist(), name)
+
+
+def values_of_times(times: NDArray[Any]) -> list[Any]:
+    """Dates or durations as values of Python, as other columns have them; as values of numpy where Python has none."""
+    rounded = times.astype(f"{times.dtype.kind}8[us]") if np.datetime_data(times.dtype)[0] in SHORT_UNITS else times
+    found = zip(rounded.tolist(), rounded == times, times, strict=True)  # an integer where Python has no such time
+    return [of_python if is_same and not isinstance(of_python, int) else time for of_python, is_same, time in found]
 
 
 def _in_microseconds(dtype: nw.Datetime | nw.Duration) -> Any:
     """The type of times or durations in microseconds."""
     return nw.Datetime("us", dtype.time_zone) if isinstance(dtype, nw.Datetime) else nw.Duration("us")
-
-
-def _decode_categories(raw: nw.Series[Any]) -> nw.Series[Any]:
-    """A series of categories as a series of their values, which in a pyarrow dictionary may be numbers."""
-    if not raw.implementation.is_pyarrow():
-        return raw.cast(nw.String)
-    native = raw.to_native()
-    return nw.from_native(native.cast(native.type.value_type), series_only=True)
 
 
 def factorized_objects(values: list[Any], name: Name) -> tuple[NDArray[Any], list[Any]]:

@@ -7,6 +7,7 @@ The data are never changed.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -119,6 +120,28 @@ def read_column(data: Any, what: str) -> Raw:
     return array
 
 
+def array_of(raw: Raw) -> NDArray[Any]:
+    """A column as an array of its values."""
+    return raw if isinstance(raw, np.ndarray) else without_dictionary(raw).to_numpy()
+
+
+def without_dictionary(raw: nw.Series[Any]) -> nw.Series[Any]:
+    """A dictionary of pyarrow, also in a series of pandas, as its values; pyarrow has arrays of it without nulls."""
+    chunked = arrow_of(raw)
+    value_type = getattr(getattr(chunked, "type", None), "value_type", None)
+    if value_type is None or not isinstance(raw.dtype, nw.Categorical):
+        return raw
+    return nw.from_native(chunked.cast(value_type), series_only=True)
+
+
+def arrow_of(raw: nw.Series[Any]) -> Any:
+    """The chunked array of pyarrow that holds a column, also in a series of pandas; None for other columns."""
+    native = raw.to_native()
+    if raw.implementation.is_pyarrow():
+        return native
+    return native.array.__arrow_array__() if hasattr(getattr(native, "dtype", None), "pyarrow_dtype") else None
+
+
 def make_frame(columns: Mapping[str, Any], kind: str) -> Any:
     """Make a frame of the library `kind`, or a dict of arrays if `kind` is ARRAYS."""
     if kind == ARRAYS:
@@ -173,6 +196,14 @@ def table_of_batch(batch: Any) -> Any:
     return pyarrow.Table.from_batches([batch])
 
 
+def _series_of_pandas(data: Any) -> Any:
+    """An array or an index of pandas as a series, which keeps its type, such as the order of categories."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(data, (pandas.api.extensions.ExtensionArray, pandas.Index)):
+        return data
+    return data if isinstance(data, pandas.MultiIndex) else pandas.Series(data)
+
+
 def object_array(values: list[Any]) -> NDArray[Any]:
     """1-D array of objects, also if they are tuples, which numpy would turn into further dimensions."""
     array = np.empty(len(values), dtype=object)
@@ -208,16 +239,27 @@ def _plain_arrow(data: Any) -> Any:
     return data
 
 
-def _from_native(data: Any, what: str) -> Any:
-    """Wrap `data` as a narwhals frame or series; other data are returned as they are."""
-    if is_sparse(data):  # `as_array` would make a 0-D array of the matrix
-        raise TypeError(f"{what} is a sparse {type(data).__name__}; call its toarray() first")
+def as_series(data: Any) -> nw.Series[Any] | None:
+    """A narwhals series of a series, or of an array of pandas or pyarrow; None for other data."""
+    found = nw.from_native(_as_frame_or_series(data), allow_series=True, pass_through=True)
+    return found if isinstance(found, nw.Series) else None
+
+
+def _as_frame_or_series(data: Any) -> Any:
+    """Arrays of pandas and pyarrow as series, and batches as tables, which narwhals reads; other data as they are."""
     if type(data).__name__ == "RecordBatch":
         data = table_of_batch(data)
     if type(data).__module__.startswith("pyarrow"):
         data = _plain_arrow(data)
+    return _series_of_pandas(data)
+
+
+def _from_native(data: Any, what: str) -> Any:
+    """Wrap `data` as a narwhals frame or series; other data are returned as they are."""
+    if is_sparse(data):  # `as_array` would make a 0-D array of the matrix
+        raise TypeError(f"{what} is a sparse {type(data).__name__}; call its toarray() first")
     try:
-        native = nw.from_native(data, allow_series=True, pass_through=True)
+        native = nw.from_native(_as_frame_or_series(data), allow_series=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:
         names = ", ".join(re.findall("'.*?'", str(error)))
         raise ValueError(f"{what} has several columns of one name, {names}; rename all but one") from error

@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.data.frames import Name, Raw, as_array, object_array
+from gridmodl.data.frames import Name, Raw, as_array, object_array, without_dictionary
 
 EXACT_FLOAT = 2**53  # float64 is exact for all whole numbers up to this one
 MISSING_TIME = np.iinfo(np.int64).min  # numpy's code of a missing date
@@ -51,6 +51,7 @@ def encode_numbers(raw: Raw, name: Name) -> Numbers:
     if isinstance(raw, np.ndarray):
         array = raw
     else:
+        raw = without_dictionary(raw)
         is_utc = isinstance(raw.dtype, nw.Datetime) and raw.dtype.time_zone is not None
         if is_utc:
             raw = raw.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
@@ -58,15 +59,14 @@ def encode_numbers(raw: Raw, name: Name) -> Numbers:
             missing = raw.is_null().to_numpy().astype(bool)
             raw = raw.fill_null(0)
         array = raw.to_numpy()
-    if array.dtype.kind == "O":
+    if array.dtype.kind in "OUST":
+        array = array.astype(object, copy=False)
         is_utc = any(map(has_zone, array.tolist()))
         array, missing = numbers_of_objects(_in_utc(array) if is_utc else array, name)
     if array.dtype.kind in "mM":
         return _times(array, name, is_utc)
     if array.dtype.kind == "b":
         array = array.astype(np.float64)
-    if array.dtype.kind in "UST":
-        raise NoNumbersError(f"column {name!r} holds no numbers, but text", "call it categorical with kinds=")
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
         raise TypeError(f"column {name!r} holds {array.dtype}; gridmodl takes real numbers of at most 64 bits")
     if array.dtype.kind in "iu" and _needs_integers(array):

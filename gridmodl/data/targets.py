@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import numbers
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from gridmodl.data.columns import (
     small_codes,
     sorted_codes,
 )
-from gridmodl.data.frames import Name, Raw, as_array, object_array
+from gridmodl.data.frames import Name, Raw, array_of, as_array, object_array
 from gridmodl.data.numbers import (
     EXACT_FLOAT,
     Numbers,
@@ -66,6 +67,7 @@ class NotGiven:
 
 NOT_GIVEN = NotGiven()
 TEXTS = (nw.String, nw.Categorical, nw.Enum)
+TIMES = {"dates": (datetime.date, np.datetime64), "durations": (datetime.timedelta, np.timedelta64)}
 
 
 class Classes(NamedTuple):
@@ -171,7 +173,7 @@ def _encoded(raw: Raw) -> Classes:
         return Classes(object_array(values) if isinstance(values[0], str) or names.ndim > 1 else names, codes)
     array = _array_of(raw)
     if array.dtype.kind not in "biufUSTO":
-        raise TypeError(f"target holds {array.dtype}; classes are strings, integers, booleans or whole floats")
+        raise _no_classes({"M": "dates", "m": "durations"}.get(array.dtype.kind, array.dtype))
     return _codes_of(array)
 
 
@@ -229,11 +231,7 @@ def marked_rows(raw: Raw, mark: Any) -> NDArray[np.bool_]:
     if not np.isscalar(mark) and not is_missing_value(mark) and not isinstance(mark, Decimal):
         raise TypeError(f"unlabelled must be one value that marks rows without a class, such as -1, got {mark!r}")
     if is_missing_value(mark):
-        if isinstance(raw, np.ndarray):
-            return is_missing(raw)
-        if isinstance(raw.dtype, (nw.Object, nw.Unknown)) or raw.dtype.is_float():
-            return is_missing(raw.to_numpy())
-        return np.asarray(raw.is_null().to_numpy(), dtype=bool)
+        return missing_rows(raw)
     if not isinstance(raw, np.ndarray) and (isinstance(raw.dtype, TEXTS) or raw.null_count()):
         codes, values = factorized(raw, "target")
         is_mark = np.array([*(_is_same(value, mark) for value in values), False])  # the last is for code -1
@@ -300,14 +298,22 @@ def _array_of(raw: Raw) -> NDArray[Any]:
     """The target as an array, of dtype object if it holds numpy's variable-width strings."""
     if not isinstance(raw, np.ndarray):
         check_target_type(raw.dtype)
-    array = raw if isinstance(raw, np.ndarray) else as_array(raw.to_numpy(), "target")
+    array = as_array(array_of(raw), "target")
     return array.astype(object) if array.dtype.kind == "T" else array
 
 
 def check_target_type(dtype: Any) -> None:
     """Raise TypeError for a target of lists or records."""
     if isinstance(dtype, (nw.List, nw.Array, nw.Struct)):
-        raise TypeError(f"target holds {dtype}; classes are strings, integers, booleans or whole floats")
+        raise _no_classes(dtype)
+
+
+def _no_classes(found: Any) -> TypeError:
+    """Error about a target of a type that is not taken."""
+    return TypeError(
+        f"target holds {found}; classes are strings, integers, booleans or whole floats: make texts of the values, or "
+        "a categorical column"
+    )
 
 
 def _holds_fractions(array: NDArray[Any]) -> bool:
@@ -326,6 +332,9 @@ def _codes_of(array: NDArray[Any]) -> Classes:
         return Classes(small[1], small[0])
     if array.dtype.kind in "OUS":
         codes, values = factorized_objects(array.tolist(), "target")
+        for what, kinds in TIMES.items():
+            if any(isinstance(value, kinds) for value in values):
+                raise _no_classes(what)
         _check_order(values)
         values, codes = sorted_codes(codes, values)
         return Classes(object_array(values) if array.dtype.kind == "O" else np.array(values, dtype=array.dtype), codes)
@@ -347,7 +356,7 @@ def encode_weights(raw: Raw | None, n_rows: int, what: str = "weights") -> NDArr
     """Encode row weights as integers; raise if they are not whole numbers of at least 0."""
     if raw is None:
         return None
-    array = raw if isinstance(raw, np.ndarray) else raw.to_numpy()
+    array = array_of(raw)
     if array.dtype.kind == "O" and not any(issubclass(kind, str) for kind in types_in(array)):
         array, missing = numbers_of_objects(array, what)
         array = array.astype(np.float64) if missing is None else np.where(missing, np.nan, array)

@@ -16,6 +16,7 @@ from gridmodl.estimators.base import ColumnsEstimatorBase, ThresholdClassifierMi
 from gridmodl.estimators.inputs import read_event, read_inputs, read_training, reading_columns, report_stop
 from gridmodl.evidence.decisions import balanced_factors, check_threshold, decide, plain_factors
 from gridmodl.model.policy import BY_PARTITION, Policy
+from gridmodl.model.smoothing import checked_smoothing
 from gridmodl.pipeline import optimize
 from gridmodl.plugins import criterion_for
 from gridmodl.search import AUTO, Search
@@ -133,6 +134,9 @@ class GridClassifier(GridClassifierBase):
     %(criterion_options)s
     search : {"auto", "vns", "merge", "algorithm3"} or Search, default="auto"
         How grids are searched, see `gridmodl.Search`.
+    smoothing : bool, default=False
+        Whether a row gets what the criterion expects of the next row of its cell in place of the class shares, so that
+        no probability is 0; see `gridmodl.Model.predict_proba`.
     %(threshold)s
     %(unknown)s
     %(new_missing)s
@@ -180,6 +184,7 @@ class GridClassifier(GridClassifierBase):
     """
 
     target_kind: str = "classes"
+    smoothing: bool = False
 
     def rules(self) -> list[Rule]:
         """One rule per cell: its condition in words, its rows and the shares of their classes; most rows first.
@@ -191,11 +196,13 @@ class GridClassifier(GridClassifierBase):
 
     def _search(self, inputs: Frame, classes: NDArray[Any], **options: Any) -> tuple[Model, None, str | None]:
         check_choice("target_kind", self.target_kind, ("classes", "grouped"))
+        if checked_smoothing(self.smoothing) and self.target_kind == "grouped":
+            raise ValueError("smoothing=True is not for target_kind='grouped'; use smoothing=False")
         model = optimize(inputs.columns, classes, target_kind=self.target_kind, **options)
         return model, None, model.stopped
 
     def _probabilities(self, inputs: Frame, policy: Policy) -> NDArray[np.float64]:
-        return self.model_.predict_proba(inputs.columns, *policy)
+        return self.model_.predict_proba(inputs.columns, *policy, self.smoothing)
 
 
 @estimator

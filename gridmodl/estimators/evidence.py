@@ -7,7 +7,7 @@ columns have that of the parts of the best partition.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -20,7 +20,7 @@ from gridmodl.averaging.averages import Averages
 from gridmodl.averaging.summing import averaged_of
 from gridmodl.clock import Clock
 from gridmodl.data.copies import copies_of
-from gridmodl.data.frames import Frame, Name
+from gridmodl.data.frames import Frame, Name, Raw
 from gridmodl.data.table import MEDIAN
 from gridmodl.data.targets import NOT_GIVEN, marked_rows, rows_of
 from gridmodl.estimators.base import EachColumnEstimatorBase, estimator
@@ -73,6 +73,14 @@ class TrainingRows(NamedTuple):
         found = np.zeros(self.inputs.n_rows, dtype=np.int64)
         found[self.is_labelled] = np.searchsorted(classes, self.target[self.is_labelled])
         return found
+
+    def weighted_columns(self, names: Iterable[Name]) -> dict[Name, Raw]:
+        """Columns without the rows of weight 0; rows without a class are there."""
+        columns = {name: self.inputs.columns[name] for name in names}
+        if self.weights is None:
+            return columns
+        kept = self.weights > 0
+        return {name: rows_of(raw, kept) for name, raw in columns.items()}
 
     def seconds_left(self, time_limit: float | None) -> float | None:
         return None if time_limit is None else max(0.0, time_limit - self.clock.elapsed)
@@ -219,9 +227,9 @@ class EvidenceClassifierBase(EachColumnClassifierBase):
 
     def _copies(self, training: TrainingRows, models: Models, names: Sequence[Name]) -> dict[Name, str]:
         """Why some of the columns `names` say nothing new: each is a copy of an earlier one."""
-        kept = training.rows > 0
-        columns = {name: rows_of(training.inputs.columns[name], kept) for name in names}
-        return copies_of(columns, {name: models[name].partitions[name].column_kind for name in names})
+        return copies_of(
+            training.weighted_columns(names), {name: models[name].partitions[name].column_kind for name in names}
+        )
 
     def _choose(self, training: TrainingRows, columns: Sequence[EvidenceSource], models: Models) -> Chosen:
         """Grids to use beside `columns`, the most informative column first, and selective weights of both."""

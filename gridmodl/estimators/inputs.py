@@ -22,7 +22,7 @@ from sklearn.utils.validation import (
 )
 
 from gridmodl.data.columns import levels_in
-from gridmodl.data.frames import Frame, Name, as_array, read_column, read_frame, table_of_batch
+from gridmodl.data.frames import Frame, Name, array_of, as_array, as_series, read_column, read_frame, table_of_batch
 from gridmodl.data.numbers import is_missing, types_in
 from gridmodl.data.table import name_of_target
 from gridmodl.data.targets import DefaultEvent, encode_weights
@@ -86,10 +86,11 @@ def read_labels(y: Any) -> NDArray[Any]:
             f"of X, pass X without it and y=X[{y!r}]"
         )
     y = nw.to_native(y, pass_through=True)
+    series = as_series(y)
     if isinstance(y, (list, tuple)) and len(set(map(type, y))) > 1:
         y = as_array(y, "y")
-    elif not isinstance(getattr(y, "dtype", np.dtype(object)), np.dtype):
-        y = y.to_numpy()
+    elif series is not None:
+        y = array_of(series)
     return np.asarray(column_or_1d(y, warn=True))
 
 
@@ -174,10 +175,9 @@ def read_event(y: Any, event: Any, mark: Any) -> Any:
 
     Labels are read into arrays, which have no order. Rows that hold `mark` have no class.
     """
-    native = nw.to_native(y, pass_through=True)
-    if event is not None or not nw.dependencies.is_into_series(native):
+    raw = as_series(nw.to_native(y, pass_through=True))
+    if event is not None or raw is None:
         return event
-    raw = nw.from_native(native, series_only=True)
     order = levels_in(raw) or ()
     found = set(raw.unique().to_list()) - {mark} if order else set()
     classes = [name for name in order if name in found]

@@ -207,7 +207,7 @@ class GridScorecard(EachColumnClassifierBase):
             training.codes(first.classes)[kept] == first.event_index,
             training.rows[kept],
         )
-        weighed = weigh(self.models_, table, min_iv, choice)
+        weighed = weigh(self.models_, table, min_iv, choice, training.weighted_columns(names))
         self.classes_ = first.classes
         self.l2_, self.l2_losses_, self.held_out_loss_ = weighed.fit.l2, weighed.fit.losses, weighed.fit.held_out
         self.left_out_ = weighed.left_out

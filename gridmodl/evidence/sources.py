@@ -30,7 +30,7 @@ from gridmodl.criteria.concave import uniform_predictive
 from gridmodl.data.columns import encode_for_model
 from gridmodl.data.frames import Name, Raw
 from gridmodl.data.numbers import Numbers
-from gridmodl.model.copies import suspicion_of
+from gridmodl.evidence.suspicion import suspicion_of
 from gridmodl.model.counts import group_of_classes, part_counts
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition

@@ -151,7 +151,7 @@ def with_widths(partition: Partition, column: Numbers) -> Partition:
     if partition.n_special:
         sizes = partition.special_sizes or [1] * len(masses)
         n_values[n_intervals:] = np.add.reduceat(masses, np.append(0, np.cumsum(sizes)[:-1]))
-    return replace(partition, n_values=n_values, widths=widths, domain=domain)
+    return replace(partition, n_values=n_values, widths=widths, domain=domain, step=found.step)
 
 
 def widths_and_rows(partition: Partition) -> NDArray[np.int64]:
@@ -213,10 +213,10 @@ def make_fold(found: DistinctValues, held: NDArray[np.int64], has_gaps: bool) ->
     places, rows = at[kept > 0], kept[kept > 0]
     if len(places) < 2:
         return None
-    bounds = (places[1:] + places[:-1]) / 2.0
+    bounds = found.middles(places[:-1], places[1:])
     if has_gaps:
         gaps = wide_gaps(found._replace(values=found.values[kept > 0], rows=rows))
-        ends = np.column_stack([found.places(gaps.low), found.places(gaps.high)]).ravel()
+        ends = np.column_stack([found.places_between(gaps.low), found.places_between(gaps.high)]).ravel()
         bounds = np.insert(bounds, np.column_stack([gaps.at, gaps.at + 1]).ravel(), ends)
         rows = np.insert(rows, np.repeat(gaps.at + 1, 2), 0)
     begins = _begins(cumulated(bounds))

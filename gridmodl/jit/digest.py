@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gridmodl.spelling import did_you_mean
+
 # Modules whose functions numba implements itself: their names and versions identify them.
 KNOWN_MODULES = ("math", "numpy", "numba", "builtins", "operator")
 FLAGS = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "USING_SVML")
@@ -103,7 +105,10 @@ def _uses(function: Any) -> Uses:
             continue
         dotted = name
         for attribute in chain:
-            dotted, value = f"{dotted}.{attribute}", getattr(value, attribute, None)
+            dotted, module, value = f"{dotted}.{attribute}", value, getattr(value, attribute, None)
+            if not hasattr(module, attribute):
+                near = did_you_mean(attribute, dir(module))
+                raise TermError(f"{function.__qualname__} uses {dotted}, which {module.__name__} does not have{near}")
             if not isinstance(value, types.ModuleType):
                 break
         if isinstance(value, types.FunctionType) and not _is_known(value):

@@ -25,6 +25,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gridmodl.jit.digest import Reachable, TermError, digest_of
+from gridmodl.jit.term_errors import compile_failure, run_failure
 from gridmodl.jit.tiers import compile_mode, compile_seconds, expected_seconds, pace, patience
 from gridmodl.terms import FUNCTIONS, Criterion
 
@@ -94,10 +95,7 @@ class Kernel:
         except NumbaError as error:
             if self.criterion is None:
                 raise
-            raise TermError(
-                f"criterion {self.criterion.name!r} does not compile; its terms may use numbers, tuples, arrays, "
-                f"`math`, and functions made of these. The compiler says: {str(error).strip()}"
-            ) from error
+            raise compile_failure(self.criterion, error) from None
 
     def _stays_plain(self, arguments: tuple[Any, ...]) -> bool:
         """Whether to run this call as plain Python; see `gridmodl.jit.tiers`."""
@@ -134,9 +132,7 @@ class Kernel:
         except Exception as error:  # any error of a term
             if self.criterion is None:
                 raise
-            raise TermError(
-                f"criterion {self.criterion.name!r} failed in {self.kernel.__name__}: {type(error).__name__}: {error}"
-            ) from error
+            raise run_failure(self.criterion, self.kernel, error) from error
         finally:
             seconds = time.thread_time() - begun
             self._seconds += seconds  # approximate: when two threads add at once, one value may be lost

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.model.smoothing import checked_smoothing, smoothed_shares
 from gridmodl.model.target_quantiles import TargetQuantiles, merged_target_quantiles
 from gridmodl.terms import PROBLEMS
 
@@ -18,19 +19,28 @@ if TYPE_CHECKING:
     from gridmodl.model.partition import Partition
 
 
-def class_shares(model: Model) -> NDArray[np.float64]:
-    """Share of each class in each cell; the last row is for all rows.
+def class_shares(model: Model, smoothing: bool = False) -> NDArray[np.float64]:
+    """Share of each class in each cell; the last row is for all rows. With `smoothing`, by the criterion's predictive.
 
     If classes are grouped: in each part of the one input, or in each cell of several.
     """
     if not len(model.classes):
         instead = "predict gives its mean and quantiles" if model.target is not None else "use transform or cell_of"
         raise ValueError(f"this model ({model.problem}) has no classes to predict; {instead}")
-    overall = model.class_rows / model.class_rows.sum()
+    if checked_smoothing(smoothing):
+        return np.vstack([shares_of_cells(model, model.cells, True), smoothed_shares(model, model.class_rows[None])])
     if model.target is None:
-        return np.vstack([model.cells.shares(), overall])
+        return np.vstack([model.cells.shares(), model.class_rows / model.class_rows.sum()])
     shares = np.vstack([group_shares(model), model.target.counts[:, 0] / model.n_rows])
     return shares_in_groups(model, shares)
+
+
+def shares_of_cells(model: Model, cells: Cells, smoothing: bool) -> NDArray[np.float64]:
+    """Share of each class in `cells`; of all rows in a cell without labelled rows."""
+    if not smoothing:
+        return cells.shares()
+    has_rows = cells.counts.any(axis=1, keepdims=True)
+    return smoothed_shares(model, np.where(has_rows, cells.counts, cells.counts.sum(axis=0)))
 
 
 def shares_in_groups(model: Model, shares: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -48,16 +58,20 @@ class ShareLines(NamedTuple):
 
 
 def share_lines(
-    cells: Cells, shares: NDArray[np.float64], parts: Sequence[NDArray[np.int64]], n_rows: int
+    cells: Cells,
+    shares: NDArray[np.float64],
+    parts: Sequence[NDArray[np.int64]],
+    n_rows: int,
+    shares_of: Callable[[Cells], NDArray[np.float64]],
 ) -> ShareLines:
     """Shares of the classes for `n_rows` rows, given their part in each variable of `cells`, or -1 for no part.
 
     A row gets the shares of all training rows that have its parts: those of its cell, or, if it has no part in some
     variables, of all cells that agree in the others. If no training row has its parts, or the row has none, it gets
-    the shares of all rows. `shares` are those of the cells, and last of all rows.
+    the shares of all rows. `shares` are those of the cells, and last of all rows; `shares_of` gives those of others.
     """
     line, besides = row_lines(cells, parts, n_rows)
-    return ShareLines(np.concatenate([shares, *(cells.over(known).shares() for known in besides)]), line)
+    return ShareLines(np.concatenate([shares, *(shares_of(cells.over(known)) for known in besides)]), line)
 
 
 def row_lines(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -158,7 +159,8 @@ def shown_value(value: Any, is_mixed: bool, is_alone: bool = False) -> str:
         return "missing"
     if is_mixed:
         return repr(value)
-    text = str(value)
+    is_duration = isinstance(value, (datetime.timedelta, np.timedelta64))
+    text = _duration_text(np.timedelta64(value)) if is_duration else str(value)
     if len(text) > MAX_TEXT_SHOWN:
         text = text[:MAX_TEXT_SHOWN] + "..."
     is_plain = text.isprintable() and text == text.strip() and text not in ("", "missing")

@@ -22,6 +22,7 @@ from gridmodl.model.counts import (
     row_lines,
     share_lines,
     shares_in_groups,
+    shares_of_cells,
 )
 from gridmodl.model.densities.conditional import Conditional, checked_number
 from gridmodl.model.densities.grid import density_of
@@ -89,6 +90,8 @@ class Model:
         Whether it is proven that no partition within the limits is cheaper.
     gap : float or None
         Upper limit of the difference between the cost and the optimum: 0 if proven, None if no limit is known.
+    unproven : str or None
+        For one column: why ``search="auto"`` gave up the proof, and how to get it.
     certificate : Certificate or None
         Proof of ``gap``, which `gridmodl.verify` checks.
     search : str
@@ -142,6 +145,7 @@ class Model:
     event_is_default: bool = False
     limits: tuple[str, ...] = ()
     target_name: str | None = None
+    unproven: str | None = None
     certificate: Certificate | None = field(default=None, repr=False)
     stability: Stability | None = field(default=None, repr=False)
     _cells: Cells | None = field(default=None, repr=False)  # cells of a grid; None for a single variable
@@ -446,11 +450,18 @@ class Model:
             raise ValueError("only models without a target, or with a partitioned target, have typical values")
         return [group[:n] for group in partition.groups]
 
-    def predict_proba(self, data: Any, unknown: str | None = None, missing: str | None = None) -> Any:
+    def predict_proba(
+        self, data: Any, unknown: str | None = None, missing: str | None = None, smoothing: bool = False
+    ) -> Any:
         """Share of each class in the cell of each row, in the order of ``classes``; of all rows for an empty cell.
 
-        Shares are of the labelled training rows, without smoothing. If classes are grouped, then
+        Shares are of the labelled training rows. If classes are grouped, then
         P(class | part) = P(group | part) P(class | group).
+
+        With `smoothing`, they are what the criterion expects of the next row of the cell (its ``predictive``): under
+        ``modl``, ``aic`` and ``bic``, (n_j + 1) / (n + J) with n labelled rows in the cell, n_j of them of the class,
+        of J classes. No probability is 0 then, as it is for a class that no row of the cell has; one row of that class
+        would make the log-loss of new rows infinite. Other criteria, and models with grouped classes, are an error.
 
         A value that belongs to no part, or a special code that training did not have, tells nothing: the row gets the
         shares of all training rows that have the row's parts in the other columns. This is the average over the parts
@@ -460,33 +471,35 @@ class Model:
         """
         policy, lazy = checked_policy(unknown, missing), lazy_frame(data)
         if lazy is None:
-            return np.take(*self._shares(data, policy), axis=0)
+            return np.take(*self._shares(data, policy, smoothing), axis=0)
         from gridmodl.model.lazy.predict import lazy_probabilities
 
-        return lazy_probabilities(self, lazy, policy)
+        return lazy_probabilities(self, lazy, policy, smoothing)
 
-    def _shares(self, data: Any, policy: Policy) -> ShareLines:
+    def _shares(self, data: Any, policy: Policy, smoothing: bool = False) -> ShareLines:
         """Shares of the classes, and which of them each row gets."""
         if self.target is None:
-            return self._share_lines(*self._row_parts(data, policy))
+            return self._share_lines(*self._row_parts(data, policy), smoothing)
         if PROBLEMS[self.problem].has_one_input:
             part = self._input_part(data, policy)
-            return self._share_lines([part], len(part))
-        return self._share_lines(*self._input_parts(data, policy))
+            return self._share_lines([part], len(part), smoothing)
+        return self._share_lines(*self._input_parts(data, policy), smoothing)
 
-    def _share_lines(self, parts: list[NDArray[np.int64]], n_rows: int) -> ShareLines:
+    def _share_lines(self, parts: list[NDArray[np.int64]], n_rows: int, smoothing: bool = False) -> ShareLines:
         """As `_shares`, given the part of each row in each variable that predictions read."""
-        shares = class_shares(self)
+        shares = class_shares(self, smoothing)
         if self.target is None:
             for k, name in enumerate(self.cells.names):
                 empty = self.partitions[name].empty_special
                 parts[k] = np.where(np.isin(parts[k], empty), -1, parts[k]) if empty else parts[k]
-            return share_lines(self.cells, shares, parts, n_rows)
+            return share_lines(
+                self.cells, shares, parts, n_rows, lambda beside: shares_of_cells(self, beside, smoothing)
+            )
         if PROBLEMS[self.problem].has_one_input:
             return ShareLines(shares, parts[0] % len(shares))
         cells = input_cells(self)
         groups = np.vstack([cells.shares(), self.target.counts[:, 0] / self.n_rows])
-        lines = share_lines(cells, groups, parts, n_rows)
+        lines = share_lines(cells, groups, parts, n_rows, Cells.shares)
         return lines._replace(shares=shares_in_groups(self, lines.shares))
 
     def _input_part(self, data: Any, policy: Policy) -> NDArray[np.int64]:
@@ -582,9 +595,13 @@ class Model:
 
         Of a model of one column without a target: densities are per unit of the column, for dates and durations per
         unit of their type: with m of N rows in an interval of width w, in a domain of width W, it is
-        ``(m + w/W) / (w (N + 1))``, so that no density is 0. A value outside the domain, from the lowest to the highest
-        value, has the density of the outer interval on its side. A mass has the logarithm of its probability,
-        m / (N + 1), in place of a density. Over the domain, densities and masses sum to 1. A missing value has NaN.
+        ``(m + w/W) / (w (N + 1))``, so that no density is 0. The domain goes from the lowest to the highest value; of
+        whole numbers and other lattices, from half a step below to half a step above. A mass has the logarithm of its
+        probability, m / (N + 1), in place of a density. Over the domain, densities and masses sum to 1. A missing value
+        has NaN.
+
+        A value outside the domain, of any model, has the probability of the outer interval of m rows on its side times
+        ``1/((m + 1) W)``: below any inside, so that it marks outliers. It belongs to no integral.
 
         Of a joint grid: the probability of the row's cell, times the density of each value given its part. See Notes.
 
@@ -615,8 +632,8 @@ class Model:
         --------
         >>> import gridmodl
         >>> model = gridmodl.optimize([0.0, 0.5, 1.5, 2.5, 3.5, 4.0], criterion="bayesian-blocks")
-        >>> model.log_density([1.0, None]).round(4)  # log(1/4), as there is one interval of width 4
-        array([-1.3863,     nan])
+        >>> model.log_density([1.0, None]).round(4)  # log(1/4.5): one interval, half a step of 0.5 at both ends
+        array([-1.5041,     nan])
         """
         return density_of(self).log_density(data)
 
@@ -636,8 +653,9 @@ class Model:
     def sample(self, n: int, random_state: int | None = None) -> Any:
         """Draw `n` values or rows at random from the density of a model without a target.
 
-        Numbers are floats, or dates or durations of the type of the column; they lie between the lowest and the highest
-        value, or are masses. The same `random_state` draws the same values. For a target, see `conditional`.
+        Numbers are floats, or dates or durations of the type of the column; they lie in the domain of `log_density`, or
+        are masses. Rounded to the lattice of their column, they are whole numbers. The same `random_state` draws the
+        same values. For a target, see `conditional`.
 
         Returns
         -------
@@ -984,6 +1002,7 @@ class Model:
         unknown: str | None = None,
         missing: str | None = None,
         coverage: float = 0.9,
+        smoothing: bool = False,
     ) -> str:
         """Write the SQL query for the parts of the rows of a table, their cell, and the predicted target.
 
@@ -1014,6 +1033,8 @@ class Model:
             Missing value, if the training data had none, as in `transform`.
         coverage : float
             For a numerical target: the share of rows in the interval from ``lower`` to ``upper``.
+        smoothing : bool
+            Whether ``"proba"`` is as in `predict_proba` with ``smoothing=True``.
 
         Examples
         --------
@@ -1029,9 +1050,11 @@ class Model:
           END AS "part_age"
         FROM "people" AS t
         """
+        from gridmodl.report.cell_lines import Wanted
         from gridmodl.report.sql import query_of_model
 
-        return query_of_model(self, dialect, table, columns, keep, output, checked_policy(unknown, missing), coverage)
+        wanted = Wanted(checked_policy(unknown, missing), coverage, smoothing)
+        return query_of_model(self, dialect, table, columns, keep, output, wanted)
 
     def to_onnx(
         self,
@@ -1042,6 +1065,7 @@ class Model:
         missing: str | None = None,
         coverage: float = 0.9,
         missing_text: str = "",
+        smoothing: bool = False,
     ) -> Any:
         """Build the ONNX graph for the parts of rows, their cell, and the predicted target, in float64.
 
@@ -1065,6 +1089,8 @@ class Model:
             For a numerical target: the share of rows in the interval from ``lower`` to ``upper``.
         missing_text : str
             Text that stands for a missing value in columns of texts; no category may be this text.
+        smoothing : bool
+            Whether ``"proba"`` is as in `predict_proba` with ``smoothing=True``.
 
         Returns
         -------
@@ -1073,9 +1099,11 @@ class Model:
             for missing values, int64 for dates and for integers beyond 2**53, string for texts. ``metadata_props``
             has the columns of ``parts`` and ``woe``, and the classes.
         """
+        from gridmodl.report.cell_lines import Wanted
         from gridmodl.report.onnx import onnx_of_model
 
-        return onnx_of_model(self, path, output, checked_policy(unknown, missing), coverage, missing_text)
+        wanted = Wanted(checked_policy(unknown, missing), coverage, smoothing)
+        return onnx_of_model(self, path, output, wanted, missing_text)
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Write the model as a JSON text, also to the file `path` if that is passed; `from_json` reads it exactly."""

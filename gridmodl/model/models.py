@@ -187,7 +187,9 @@ class Models(MutableMapping[Name, Model]):
             found += [Lookup(partition, numbers) for numbers in lines]
         return dict(zip(unique_names(names).tolist(), found, strict=True))
 
-    def predict_proba(self, data: Any, unknown: str | None = None, missing: str | None = None) -> Any:
+    def predict_proba(
+        self, data: Any, unknown: str | None = None, missing: str | None = None, smoothing: bool = False
+    ) -> Any:
         """Shares of the classes in the part of each row, by column: what each column predicts on its own.
 
         The columns are not combined: for one prediction of all columns together see `GridNaiveBayes` (columns taken as
@@ -197,6 +199,8 @@ class Models(MutableMapping[Name, Model]):
         ----------
         data, unknown, missing
             As in `transform`.
+        smoothing : bool
+            Whether shares are those that the criterion expects of the next row, as in `Model.predict_proba`.
 
         Returns
         -------
@@ -208,9 +212,11 @@ class Models(MutableMapping[Name, Model]):
             raise ValueError("predict_proba is for classes, and the target is numerical; see Model.predict")
         lazy = lazy_frame(data)
         if lazy is not None:
-            return lazy_shares(self, lazy, checked_policy(unknown, missing))
+            return lazy_shares(self, lazy, checked_policy(unknown, missing), smoothing)
         columns = self._columns(read_frame(data))
-        return {name: self[name].predict_proba({name: raw}, unknown, missing) for name, raw in columns.items()}
+        return {
+            name: self[name].predict_proba({name: raw}, unknown, missing, smoothing) for name, raw in columns.items()
+        }
 
     def _columns(self, frame: Frame) -> dict[Name, Raw]:
         """The columns of the models, in the order of the models; raise ValueError if the data lack one."""

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
 from gridmodl.model.cells import Cells
-from gridmodl.model.counts import class_shares, input_cells, quantiles_of_lines, shares_in_groups
+from gridmodl.model.counts import class_shares, input_cells, quantiles_of_lines, shares_in_groups, shares_of_cells
 from gridmodl.model.policy import NO_PART, Policy
+from gridmodl.model.smoothing import checked_smoothing
 from gridmodl.model.target_quantiles import Prediction
 from gridmodl.terms import PROBLEMS
 
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
     from gridmodl.model.partition import Partition
 
 MAX_LINES = 100_000  # that a query or a graph brings with it
+
+
+class Wanted(NamedTuple):
+    """What is asked of the predictions of a model, beside which of them."""
+
+    policy: Policy  # for values that no part holds
+    coverage: float = 0.9  # of the interval of a numerical target
+    smoothing: bool = False  # of the shares of classes, as in `Model.predict_proba`
 
 
 class CellLines(NamedTuple):
@@ -33,10 +42,20 @@ class CellLines(NamedTuple):
     parts: list[list[int]]  # of each line, by variable; -1, or a special part without rows, for lines of the others
     numbers: list[int]  # of the cell; -1 for lines of no cell
     shares: NDArray[np.float64] | None  # by line and class; None without classes, or if not asked for
+    likeliest: NDArray[np.int64] | None  # number of the most frequent class, by line; None as for shares
     predictions: Prediction | None  # of a numerical target, by line; None without one, or if not asked for
 
 
-def cell_lines(model: Model, policy: Policy, is_predicted: bool, coverage: float) -> CellLines:
+def check_wanted(wanted: Wanted, outputs: Sequence[str]) -> None:
+    """Raise if shares shall be smoothed, and none of `outputs` is of shares."""
+    if checked_smoothing(wanted.smoothing) and "proba" not in outputs:
+        raise ValueError(
+            f"smoothing=True is of the output 'proba', and the outputs are {', '.join(map(repr, outputs))}; use "
+            "smoothing=False"
+        )
+
+
+def cell_lines(model: Model, wanted: Wanted, is_predicted: bool) -> CellLines:
     """Lines of a model; with shares of classes, or statistics of a numerical target, if `is_predicted`."""
     is_one = model.target is not None and PROBLEMS[model.problem].has_one_input
     grid = model.cells if model.target is None else input_cells(model)
@@ -48,22 +67,32 @@ def cell_lines(model: Model, policy: Policy, is_predicted: bool, coverage: float
     n_cells = len(cells)
     has_classes = is_predicted and len(model.classes) > 0
     has_quantiles = is_predicted and model._target_quantiles is not None
-    besides = [] if is_one or not (has_classes or has_quantiles) else list(cells_of_some(model, grid, policy))
+    besides = [] if is_one or not (has_classes or has_quantiles) else list(cells_of_some(model, grid, wanted.policy))
     for beside, lacking in besides:
         parts = np.tile(np.array(lacking), (len(beside.parts), 1))
         parts[:, [names.index(name) for name in beside.names]] = beside.parts
         cells = cells + parts.tolist()
-    predictions = shares = None
+    predictions = shares = likeliest = None
     if has_quantiles:
         quantiles = quantiles_of_lines(model, grid, [[names.index(name) for name in one.names] for one, _ in besides])
         lines = [*range(n_cells), *range(n_cells + 1, len(cells) + 1), n_cells]
-        predictions = quantiles.predict(np.array(lines), coverage)
+        predictions = quantiles.predict(np.array(lines), wanted.coverage)
     elif has_classes:
-        of_cells = class_shares(model)
-        more = [one.shares() if model.target is None else shares_in_groups(model, one.shares()) for one, _ in besides]
-        shares = np.concatenate([of_cells[:-1], *more, of_cells[-1:]])
+        some = [one for one, _ in besides]
+        shares = _shares(model, some, wanted.smoothing)
+        likeliest = (_shares(model, some, False) if wanted.smoothing else shares).argmax(axis=1)
     numbers = [*range(n_cells), *[NO_PART] * (len(cells) - n_cells)]
-    return CellLines(names, cells, numbers, shares, predictions)
+    return CellLines(names, cells, numbers, shares, likeliest, predictions)
+
+
+def _shares(model: Model, besides: Sequence[Cells], smoothing: bool) -> NDArray[np.float64]:
+    """Shares of classes in the cells of a model, then of those of some of its variables, last of all rows."""
+    of_cells = class_shares(model, smoothing)
+    if model.target is None:
+        more = [shares_of_cells(model, one, smoothing) for one in besides]
+    else:
+        more = [shares_in_groups(model, one.shares()) for one in besides]
+    return np.concatenate([of_cells[:-1], *more, of_cells[-1:]])
 
 
 def cells_of_some(model: Model, cells: Cells, policy: Policy) -> Iterator[tuple[Cells, list[int]]]:

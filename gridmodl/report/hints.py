@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from gridmodl.model.copies import suspicion_of
+from gridmodl.evidence.suspicion import suspicion_of
 from gridmodl.model.labels import listed, shown_value
 from gridmodl.model.names import shortened
 from gridmodl.terms import PROBLEMS

@@ -272,6 +272,8 @@ def cost_lines(model: Model) -> list[str]:
         level_words(model),
         *([f"{asked} {found}, {seconds}"] if is_short else [asked, f"  {found}, {seconds}"]),
     ]
+    if model.unproven is not None:
+        lines += wrapped(f"not proven: {model.unproven}")
     limits = kept_limits(model)
     if limits:
         lines += wrapped(f"limits: {', '.join(limits)}")

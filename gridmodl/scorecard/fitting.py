@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -42,8 +42,17 @@ class Weighed(NamedTuple):
     fit: CardWeights
 
 
-def weigh(models: Mapping[Name, Model], table: CardRows, min_iv: float, choice: Choice) -> Weighed:
-    """Choose among the columns of `models` by information value, copies, sign and validation; weigh those in use."""
+def weigh(
+    models: Mapping[Name, Model],
+    table: CardRows,
+    min_iv: float,
+    choice: Choice,
+    every: Mapping[Name, Raw] | None = None,
+) -> Weighed:
+    """Choose among the columns of `models` by information value, copies, sign and validation; weigh those in use.
+
+    `every` has all rows of the columns, those without a class too, to find copies; None: no column is one.
+    """
     left_out: dict[Name, str] = {}
     candidates: dict[Name, float] = {}
     for name, model in models.items():
@@ -56,8 +65,9 @@ def weigh(models: Mapping[Name, Model], table: CardRows, min_iv: float, choice: 
             left_out[name] = f"its information value {iv:.4g} is below {min_iv:g}"
         else:
             candidates[name] = iv
-    if choice.drop_copies:
-        left_out |= _copies(models, table, list(candidates))
+    if every is not None:
+        kinds = {name: models[name].partitions[name].column_kind for name in candidates}
+        left_out |= copies_of({name: every[name] for name in candidates}, kinds)
         candidates = {name: iv for name, iv in candidates.items() if name not in left_out}
     order = sorted(candidates, key=lambda name: -candidates[name])  # ties: as given
     partitions = [models[name].partitions[name] for name in order]
@@ -68,12 +78,6 @@ def weigh(models: Mapping[Name, Model], table: CardRows, min_iv: float, choice: 
     in_use = {order[k]: models[order[k]] for k in used}
     left_out = {name: left_out[name] for name in models if name in left_out}  # in the order of the columns
     return Weighed(in_use, fit.weights[used], fit.intercept, left_out, fit)
-
-
-def _copies(models: Mapping[Name, Model], table: CardRows, names: Sequence[Name]) -> dict[Name, str]:
-    """Why some of the columns `names` say nothing new: each is a copy of an earlier one."""
-    kinds = {name: models[name].partitions[name].column_kind for name in names}
-    return copies_of({name: table.columns[name] for name in names}, kinds)
 
 
 def with_enough_rows(model: Model, least: float) -> Model:
@@ -107,9 +111,7 @@ def refitted(card: Scorecard, data: Any, target: Any, weights: Any) -> Scorecard
     kept = rows > 0
     table = CardRows({name: rows_of(frame.columns[name], kept) for name in card.models}, is_event[kept], rows[kept])
     found = {name: _counted_anew(card, name, table) for name in card.models}
-    weighed = weigh(
-        {name: one for name, one in found.items() if one}, table, 0.0, Choice(validate=False, drop_copies=False)
-    )
+    weighed = weigh({name: one for name, one in found.items() if one}, table, 0.0, Choice(validate=False))
     lost = {name: "new rows of its parts have one class alone" for name, one in found.items() if one is None}
     return replace(
         card,

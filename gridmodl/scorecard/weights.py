@@ -56,7 +56,6 @@ class Choice(NamedTuple):
     sign: bool = True
     validate: bool = True
     max_columns: int | None = None
-    drop_copies: bool = True  # of copies of a column, all but the first
 
 
 class CardWeights(NamedTuple):

@@ -199,7 +199,10 @@ class Certificate:
     min_rows : int
         The limit on the rows of a part.
     monotone : {"increasing", "decreasing", "peak", "valley", "auto"} or None
-        The order that the shares of the event had to keep.
+        The order that the shares of the event had to keep; ``"auto"`` for any of the others.
+    order : {"increasing", "decreasing", "peak", "valley"} or None
+        The order that they have, if `monotone` is ``"auto"``: the one that was cheapest. None of one part, or without
+        ``"auto"``.
     missing : {"auto", "apart", "limited"}
         Where missing values could go: to a part of their own, whatever its rows, or to another part; always to a part
         of their own; or, in files of versions 1 to 5, as ``"auto"`` with ``min_rows`` and ``max_parts`` as limits for
@@ -230,3 +233,4 @@ class Certificate:
     fixed: tuple[Any, ...] = ()
     allowed: tuple[Any, ...] | None = None
     min_period_rows: int | float | None = None
+    order: str | None = None

@@ -153,7 +153,7 @@ def _check_beside_groups(criterion: Criterion, sample: ColumnSample, price: Call
     n_free = (len(sample.counts) + 1) // 2
     ends = np.arange(n_free, len(sample.counts))
     lowest = min(price(np.append(groups, ends)) for groups in all_groupings(n_free))
-    of_values = {"kinds": {"x0": "categorical"}, "special": {"x0": ends.tolist()}}
+    of_values: dict[str, Any] = {"kinds": {"x0": "categorical"}, "special": {"x0": ends.tolist()}}
     model = optimize(criterion=criterion, search="exact", **of_values, **sample.arguments())
     require(
         abs(model.cost - lowest) <= 1e-6 * (1.0 + abs(lowest)),

@@ -14,7 +14,7 @@ from gridmodl.data.table import read_table
 from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.fit.column.intervals import intervals_task
 from gridmodl.fit.options import Options
-from gridmodl.jit.digest import TermError
+from gridmodl.jit.term_errors import failure
 from gridmodl.pricing import check_term
 from gridmodl.search.column.branch_and_bound import CHUNK, ROUNDING
 from gridmodl.search.column.exact import Branches, Hulls, has_hulls
@@ -209,7 +209,7 @@ def _floor(line: PricedLine, name: str, *arguments: Any) -> float:
         with np.errstate(all="ignore"):
             least = float(getattr(criterion, name)(line.p, *arguments))
     except Exception as error:
-        raise TermError(f"{name!r} of criterion {criterion.name!r} failed: {type(error).__name__}: {error}") from error
+        raise failure(f"{name!r} of criterion {criterion.name!r}", error) from error
     require(
         least < math.inf,
         f"{line.shown}`{name}` returned {least!r} for {arguments}; return a number, -math.inf where nothing is known",

@@ -20,6 +20,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,8 @@ FILES = {"ada prior": "ada_prior_train.csv.gz", "satimage": "satimage.csv.gz"}
 def grid_task(columns: Any, target: Any) -> GridTask:
     table = read_table(columns, target, None, None, NOT_GIVEN)
     encoded = [table.column(name, None) for name in table.names]
-    return make_task(encoded, table.target, criterion_for("modl", "grid"), Limits(table.problem.n_rows, 1))
+    limits = [Limits(table.problem.n_rows, 1)] * len(encoded)
+    return make_task(encoded, table.target, criterion_for("modl", "grid"), limits)
 
 
 def signal(name: str, n_rows: int) -> tuple[Any, Any]:
@@ -119,10 +121,8 @@ def show_long() -> None:
         exact_optimize(
             task, run("grid", replace(task, random_state=0), gridmodl.Search("vns", effort=0)).grid
         )  # compiles
-        found, seconds = timed(
-            lambda task=task: run("grid", replace(task, random_state=0), gridmodl.Search("vns", effort=5))
-        )
-        exact, took = timed(lambda task=task, found=found, worker=worker: exact_optimize(task, found.grid, worker))
+        found, seconds = timed(partial(run, "grid", replace(task, random_state=0), gridmodl.Search("vns", effort=5)))
+        exact, took = timed(partial(exact_optimize, task, found.grid, worker))
         saved = found.grid.cost - exact.cost
         print(
             f"{name} 1e+05 vns 5  {found.grid.cost:12.3f} {seconds:8.2f} s   "

@@ -8,7 +8,8 @@ M. Boullé, "Data grid models for preparation and modeling in supervised learnin
 Figure 5         false detections in noise (`noise.py`)
 Figure 7         rows of a cell that an XOR of K columns needs, by its price
 6.2.2            the greedy merge alone, with pre- and post-optimization, from random starts (`ablation.py`)
-Figures 9, 10    what detection takes in rows and in time (`xor.py`), and where rounds start (`starts.py`)
+Figures 9, 10    what detection takes in rows and in time (`xor.py`)
+Beside these     simple patterns and wine; where rounds of the XOR of ten start (`starts.py`)
 
 All data are made here; wine, which comes with scikit-learn, is the one real table.
 """
@@ -17,7 +18,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -48,7 +50,7 @@ def prices(n_variables: int, cell_rows: int) -> tuple[float, float]:
     """The cost of the XOR grid with cell_rows rows in each cell, and of the null grid."""
     cells = np.array(list(itertools.product((0, 1), repeat=n_variables)))
     weights = np.full(len(cells), cell_rows)
-    bounds = {f"x{i}": [0.5] for i in range(n_variables)}
+    bounds: dict[Hashable, Any] = {f"x{i}": [0.5] for i in range(n_variables)}
     y = cells.sum(axis=1) % 2
     return gridmodl.price(cells, bounds, y, weights=weights), gridmodl.price(cells, {}, y, weights=weights)
 
@@ -135,7 +137,8 @@ SECTIONS: Sections = {
     "Figure 7": figure_7,
     "6.2.2": ablation,
     "Simple patterns": simple,
-    "Figures 9 and 10": lambda run: f"{figures_9_and_10(run)}\n{starts(run)}",
+    "Figures 9 and 10": figures_9_and_10,
+    "Where rounds start": starts,
 }
 
 

@@ -84,7 +84,7 @@ def starts(run: Run) -> str:
         say(run, *lines[-1])
     head = ["rows", "bounds of the XOR", "start of a round", "rounds that find it", "rounds until half have it"]
     table = table_of([*head, "ms of a round"], lines, texts=head[1:3])
-    return f"### 10 in 10: where rounds start\n\n{table}\n{_words(found, n_rounds)}"
+    return f"## Where rounds start: XOR of 10 in 10 columns\n\n{table}\n{_words(found, n_rounds)}"
 
 
 def _half(hits: int, n_rounds: int) -> str:

@@ -22,6 +22,7 @@ import os
 import statistics
 import sys
 import time
+from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import gridmodl
@@ -58,9 +59,9 @@ def make_frame(kind: str, columns: dict[str, Any]) -> Any:
     return polars.DataFrame({name: values.tolist() for name, values in columns.items()})
 
 
-def planted_partitions(case: Case, blocks: dict[str, Any], codes: dict[str, Any]) -> dict[str, list[list[str]]]:
+def planted_partitions(case: Case, blocks: dict[str, Any], codes: dict[str, Any]) -> dict[Hashable, Any]:
     """The groups of values that the data was drawn from; values that no row has are left out."""
-    partitions = {}
+    partitions: dict[Hashable, Any] = {}
     for name, block_of in blocks.items():
         groups: list[list[str]] = [[] for _ in range(case.n_blocks)]
         for value in sorted(set(codes[name].tolist())):

@@ -19,7 +19,9 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -90,7 +92,7 @@ def main() -> None:
     if given.no_filter:
         grids.is_interaction = lambda grid: True
     run = Run(given.data, given.data is None, False, time.perf_counter(), given)
-    kinds = {"bayes": lambda **more: GridNaiveBayes(weights="selective", **more)}
+    kinds: dict[str, Callable[..., Any]] = {"bayes": lambda **more: GridNaiveBayes(weights="selective", **more)}
     if not given.no_logistic:
         kinds["logistic"] = GridLogistic
     warnings.simplefilter("ignore")

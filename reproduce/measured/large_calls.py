@@ -26,6 +26,7 @@ from reproduce import environment
 os.environ.setdefault("GRIDMODL_COMPILE", "always")  # a small call before the measured ones compiles
 
 ROWS = 100_000
+Call = tuple[Callable[..., Any], dict[str, Any]]  # a function, and its arguments
 
 
 def names(rng: np.random.Generator, n_values: int, n: int) -> np.ndarray:
@@ -36,75 +37,75 @@ def numbers(rng: np.random.Generator, n: int, n_columns: int = 20) -> dict[str, 
     return {f"x{i}": rng.normal(size=n) for i in range(n_columns)}
 
 
-def grid_of_noise(rng, n):
+def grid_of_noise(rng: np.random.Generator, n: int) -> Call:
     return gridmodl.optimize, {"data": numbers(rng, n), "target": rng.integers(0, 2, n)}
 
 
-def grid_of_pairs(rng, n):
+def grid_of_pairs(rng: np.random.Generator, n: int) -> Call:
     data = numbers(rng, n)
     return gridmodl.optimize, {"data": data, "target": ((data["x0"] * data["x1"] > 0) ^ (data["x2"] > data["x3"])) * 1}
 
 
-def grid_of_mixed_columns(rng, n):
+def grid_of_mixed_columns(rng: np.random.Generator, n: int) -> Call:
     data = numbers(rng, n, 10) | {f"c{i}": names(rng, 1_000, n) for i in range(10)}
     return gridmodl.optimize, {"data": data, "target": names(rng, 10, n)}
 
 
-def joint_of_ten(rng, n):
+def joint_of_ten(rng: np.random.Generator, n: int) -> Call:
     shared = rng.normal(size=n)
     return gridmodl.optimize, {"data": {f"x{i}": shared + rng.normal(size=n) for i in range(10)}}
 
 
-def joint_of_many_values(rng, n):
+def joint_of_many_values(rng: np.random.Generator, n: int) -> Call:
     group = rng.integers(0, 40, n)
     data = {name: (group * 500 + rng.integers(0, 500, n)).astype(str) for name in "ab"}
     return gridmodl.optimize, {"data": data}
 
 
-def many_classes_grouped(rng, n):
+def many_classes_grouped(rng: np.random.Generator, n: int) -> Call:
     return gridmodl.optimize, {"data": names(rng, 5_000, n), "target": names(rng, 5_000, n), "target_kind": "grouped"}
 
 
-def numerical_target(rng, n):
+def numerical_target(rng: np.random.Generator, n: int) -> Call:
     x = rng.normal(size=n)
     return gridmodl.optimize, {"data": x, "target": np.sin(3 * x) + rng.normal(size=n)}
 
 
-def many_classes(rng, n):
+def many_classes(rng: np.random.Generator, n: int) -> Call:
     x = rng.normal(size=n)
     return gridmodl.optimize, {"data": x, "target": (np.digitize(x, np.linspace(-2, 2, 500)) // 2).astype(str)}
 
 
-def each_of_many_classes(rng, n):
+def each_of_many_classes(rng: np.random.Generator, n: int) -> Call:
     return gridmodl.optimize_each, {"data": numbers(rng, n), "target": names(rng, 200, n)}
 
 
-def unlabelled(rng, n):
+def unlabelled(rng: np.random.Generator, n: int) -> Call:
     x = rng.normal(size=n)
     y = (rng.random(n) < 1 / (1 + np.exp(-np.sin(3 * x)))).astype(int)
     return gridmodl.optimize, {"data": x, "target": np.where(rng.random(n) < 0.5, y, -1), "unlabelled": -1}
 
 
-def monotone(rng, n):
+def monotone(rng: np.random.Generator, n: int) -> Call:
     x = rng.normal(size=n)
     return gridmodl.optimize, {"data": x, "target": (x + rng.normal(size=n) > 0) * 1, "monotone": "auto"}
 
 
-def density(rng, n):
+def density(rng: np.random.Generator, n: int) -> Call:
     return gridmodl.optimize_density, {"data": rng.normal(size=n)}
 
 
-def ten_million_rows(rng, n):
+def ten_million_rows(rng: np.random.Generator, n: int) -> Call:
     x = rng.normal(size=100 * n)
     return gridmodl.optimize, {"data": x, "target": (rng.random(100 * n) < 1 / (1 + np.exp(-0.7 * np.sin(3 * x)))) * 1}
 
 
-def each_of_5000_columns(rng, n):
+def each_of_5000_columns(rng: np.random.Generator, n: int) -> Call:
     x = rng.normal(size=(n // 50, 5_000))
     return gridmodl.optimize_each, {"data": x, "target": (x[:, 0] + rng.normal(size=len(x)) > 0) * 1}
 
 
-def grid_of_5000_columns(rng, n):
+def grid_of_5000_columns(rng: np.random.Generator, n: int) -> Call:
     x = rng.normal(size=(n // 50, 5_000))
     return gridmodl.optimize, {"data": x, "target": (x[:, 0] * x[:, 1] > 0) * 1}
 

@@ -108,9 +108,10 @@ def main() -> None:
     for name in given.only:
         table = TABLES[name](np.random.default_rng(0), given.rows)
         for way in given.ways:
-            data = table if WAYS[way] is None else table.lazy()
-            if WAYS[way] is not None:
-                lazy_codes.LEAST_ATOMS, lazy_codes.MAX_SWEEPS = WAYS[way]
+            settings = WAYS[way]
+            data = table if settings is None else table.lazy()
+            if settings is not None:
+                lazy_codes.LEAST_ATOMS, lazy_codes.MAX_SWEEPS = settings
             lazy_grid.MAX_CELLS = min(2**20, given.rows // 4)  # no table is counted by value
             begun = time.process_time()
             with Queries() as queries:

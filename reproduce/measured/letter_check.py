@@ -15,6 +15,7 @@ import gzip
 import os
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from oracles import naive
@@ -31,7 +32,7 @@ NULL_COST = 65251.563543
 SEEDS = range(10)
 
 
-def price(width: list[float], letters: list[str], bounds: list[float], groups: list[str]) -> float:
+def price(width: list[float], letters: list[str], bounds: list[float], groups: Iterable[Iterable[str]]) -> float:
     columns = [
         naive.Column(width, naive.cut(width, bounds)),
         naive.Column(letters, naive.group(letters, groups), categorical=True, is_target=True),
@@ -51,7 +52,7 @@ def show_search(width: list[float], letters: list[str]) -> bool:
         begun = time.perf_counter()
         model = search(width, letters, seed)
         elapsed = time.perf_counter() - begun
-        bounds, groups = model.partitions["width"].bounds.tolist(), model.target.groups
+        bounds, groups = model.partitions["width"].bounds.tolist(), model.target.groups if model.target else ()
         cost = price(width, letters, bounds, groups)
         is_reached.append(round(cost, 6) <= COST and abs(cost - model.cost) < 1e-6)
         verdict = "" if is_reached[-1] else "   above the known one, or not what the model says"

@@ -87,11 +87,11 @@ class Queries:
                 self.processor += time.process_time() - by_processor
             return found
 
-        nw.LazyFrame.collect = collect
+        nw.LazyFrame.collect = collect  # type: ignore[method-assign, assignment]
         return self
 
     def __exit__(self, *_: object) -> None:
-        nw.LazyFrame.collect = self._collect
+        nw.LazyFrame.collect = self._collect  # type: ignore[method-assign]
 
 
 def connected(folder: Path, memory: str) -> tuple[Any, Any]:
@@ -175,8 +175,9 @@ def categories(folder: Path, rows: int, memory: str) -> None:
 
 def drawn(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
     """A random column of many values and its classes: steps of the share of a class at random places, or noise."""
-    kind = rng.integers(5)
-    x = [rng.random, rng.normal, rng.standard_exponential, rng.standard_cauchy][min(kind, 3)](size=n)
+    kind = int(rng.integers(5))
+    draws: list[Any] = [rng.random, rng.normal, rng.standard_exponential, rng.standard_cauchy]
+    x = draws[min(kind, 3)](size=n)
     if kind == 4:
         x = np.where(rng.random(n) < 0.3, 0.0, np.exp(2 * rng.normal(size=n)))
     n_parts = int(rng.integers(1, 9))
@@ -189,7 +190,7 @@ def losses(columns: int, groups: int, rows: int) -> None:
     """Cost of buckets and zoom, less that of the optimum."""
     import polars as pl
 
-    lazy_data.MAX_GROUPS = groups
+    lazy_data.MAX_GROUPS = groups  # type: ignore[attr-defined]
     rng = np.random.default_rng(0)
     lost, asked, resolutions = [], [], []
     for _ in range(columns):

@@ -135,7 +135,7 @@ def gaps(columns: int, groups: int, rows: int) -> None:
     """Cost of models of buckets, less the bound."""
     import polars as pl
 
-    lazy_data.MAX_GROUPS = groups
+    lazy_data.MAX_GROUPS = groups  # type: ignore[attr-defined]
     counted: list[Any] = []
     with_resolution = lazy_column.with_resolution
 
@@ -143,7 +143,7 @@ def gaps(columns: int, groups: int, rows: int) -> None:
         counted.append(found.counts)
         return with_resolution(model, found, *rest)
 
-    lazy_column.with_resolution = kept
+    lazy_column.with_resolution = kept  # type: ignore[assignment]
     rng, found, lost, resolutions = np.random.default_rng(0), [], [], []
     for _ in range(columns):
         x, y = drawn(rng, rows)

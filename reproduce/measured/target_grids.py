@@ -81,9 +81,9 @@ def compare(X: pd.DataFrame, y: pd.Series) -> dict[str, list[float]]:
             "R2 grid": r2_score(truth, grid.predict(new).mean),
             "R2 average": r2_score(truth, average.predict(new)),
             "R2 boosting": r2_score(truth, boosted.predict(coded[1])),
-            "CRPS column": crps(truth, column.predict_quantiles(new[[name]], SHARES)),
-            "CRPS grid": crps(truth, grid.predict_quantiles(new, SHARES)),
-            "CRPS average": crps(truth, average.predict_quantiles(new, SHARES)),
+            "CRPS column": crps(truth, column.predict_quantiles(new[[name]], SHARES.tolist())),
+            "CRPS grid": crps(truth, grid.predict_quantiles(new, SHARES.tolist())),
+            "CRPS average": crps(truth, average.predict_quantiles(new, SHARES.tolist())),
             "CRPS boosting": crps(truth, np.sort([one.predict(coded[1]) for one in quantiles], axis=0).T),
             "cheaper": float(grid.cost <= alone + 1e-6),
         }.items():

@@ -105,7 +105,7 @@ def errors(classifier: CoclusteringClassifier, matrix: Matrix) -> tuple[float, f
     plain = classifier.classes_[classifier.label_distributions_.argmax(axis=1)]
     return tuple(
         1.0 - balanced_accuracy_score(matrix.y[is_test], said[is_test]) for said in (classifier.transduction_, plain)
-    )  # type: ignore[return-value]
+    )
 
 
 KNOWN: dict[str, tuple[Matrix, CoclusteringClassifier]] = {}  # what several sections look at is found once
@@ -164,7 +164,7 @@ def errors_with(
     is_test[labelled] = False
     factors = balanced_factors(shares[found.row_labels_[labelled]], codes[labelled], None)
     said = (decide(shares, one)[found.row_labels_[is_test]] for one in (factors, plain_factors(len(classes))))
-    return tuple(1.0 - balanced_accuracy_score(codes[is_test], one) for one in said)  # type: ignore[return-value]
+    return tuple(1.0 - balanced_accuracy_score(codes[is_test], one) for one in said)
 
 
 def nova(run: Run) -> str:
@@ -221,10 +221,10 @@ def themes(run: Run) -> str:
     )
     typical = groups.typical_columns(8)
     lines = [
-        [str(place), paper, " ".join(matrix.words[typical[int(name)]]), f"{models[name].level:.4f}"]
+        [str(place), paper, " ".join(matrix.words[typical[int(str(name))]]), f"{models[name].level:.4f}"]
         for place, (paper, name) in enumerate(zip(THEMES, models, strict=False), 1)
     ]
-    n_informative = sum(model.level > 0.0 for model in models.values())
+    n_informative = sum((model.level or 0.0) > 0.0 for model in models.values())
     head = ["place", "the paper's theme", "ours", "level of ours"]
     table = table_of(head, lines, texts=head[1:3])
     return (

@@ -121,7 +121,7 @@ def least_labelled(n: int, is_semi: bool) -> int:
         x = [0.0] * (half + rest) + [1.0] * (half + rest)
         keep = slice(None) if is_semi else [label != NONE for label in y]
         given = pd.DataFrame({"x": x, "y": y}).loc[keep]
-        options = {"unlabelled": NONE} if is_semi else {}
+        options: dict[str, Any] = {"unlabelled": NONE} if is_semi else {}
         if gridmodl.optimize(given[["x"]], given["y"].tolist(), **options).partitions["x"].n_parts == 2:
             return labelled
     return n + 1

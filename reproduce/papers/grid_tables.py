@@ -332,7 +332,7 @@ def table_4(run: Run) -> str:
     shown = rules[: len(TABLE_4)]
     names = {name: dict(zip(part.labels, part.names, strict=True)) for name, part in model.partitions.items()}
     cells = [{name: names[name][label] for name, label in rule.conditions.items()} for rule in shown]
-    differing = [name for name in model.informative if len({cell[name] for cell in cells}) > 1]
+    differing = [str(name) for name in model.informative if len({cell[name] for cell in cells}) > 1]
     lines = [
         [*(cell[name] for name in differing), f"{rows} / {rule.rows}", f"{share:.1f} / {100 * rule.shares[1]:.1f}"]
         for (rows, share), rule, cell in zip(TABLE_4, shown, cells, strict=True)

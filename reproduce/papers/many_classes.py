@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -99,7 +99,7 @@ class PlainBayes:
         return np.asarray(self.classes[found.argmax(axis=1)])
 
     @staticmethod
-    def _parts(column: pd.Series) -> tuple[object, int]:
+    def _parts(column: pd.Series) -> tuple[Any, int]:
         """Bounds and the number of intervals, or the categories and theirs; one more part is for what is new."""
         if pd.api.types.is_numeric_dtype(column):
             bounds = np.unique(np.nanquantile(column, np.linspace(0.1, 0.9, 9), method="lower"))
@@ -222,7 +222,8 @@ def draw_many_classes(n_classes: list[int], results: dict[str, list[Accuracies]]
 
 def table_2(run: Run) -> str:
     mushroom = read_mushroom(run)
-    lines, n_classes, results = [], [], {"NB-G": [], "NB": []}
+    lines, n_classes = [], []
+    results: dict[str, list[Any]] = {"NB-G": [], "NB": []}
     for n, paper in list(TABLE_2.items())[: 2 if run.quick else None]:
         told = list(mushroom.columns[:n]) if run.quick else list(MUSHROOM[:n])
         X, y = mushroom.drop(columns=told), mushroom[told].agg("|".join, axis=1)

@@ -90,13 +90,13 @@ def losses_of(job: Job, run: Run, seconds: dict[str, float]) -> dict[str, Losses
         averages = gridmodl.average_each(job.train, job.y, prior=prior, n_jobs=1, target_kind="classes")
         seconds[prior] = seconds.get(prior, 0.0) + time.process_time() - begun
         for name, average in averages.items():
-            found[name][prior] = loss_of(average.predict_proba(job.test[name]), job.y_test)
+            found[str(name)][prior] = loss_of(average.predict_proba(job.test[str(name)]), job.y_test)
     begun = time.process_time()
     models = gridmodl.optimize_each(job.train, job.y, n_jobs=1, target_kind="classes")
     seconds[OPTIMUM] = seconds.get(OPTIMUM, 0.0) + time.process_time() - begun
     for name, model in models.items():
         partition = model.partitions[name]
-        found[name][OPTIMUM] = loss_of_bounds(job, name, partition.bounds, partition.is_missing_apart)
+        found[str(name)][OPTIMUM] = loss_of_bounds(job, str(name), partition.bounds, partition.is_missing_apart)
     asked = {sys.executable: [QUANTILES, TREE]}
     if run.options.khiops_python:
         asked[run.options.khiops_python] = [KHIOPS]

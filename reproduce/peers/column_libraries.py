@@ -167,9 +167,10 @@ class Gridmodl(Columns):
         import gridmodl
 
         (search,) = self.options
-        self.fitted = gridmodl.optimize_each(
+        models = gridmodl.optimize_each(
             self.table.columns, self.table.y, search=search, target_kind="classes", n_jobs=1, on_error="raise"
         )
+        self.fitted = {str(name): model for name, model in models.items()}
 
     def warm_up(self) -> None:
         self.fit()  # what is compiled depends on the data

@@ -14,6 +14,8 @@ classes; its parts are then priced by `gridmodl.price`, and tell the classes of 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -210,8 +212,8 @@ def main() -> None:
     run = read_run(__doc__, **python_options(["khiops", "optbinning", "orange"]))
     known = pythons(run.options)
     records, times, sizes = [], [], {}
-    jobs = [lambda name=name: made_job(name, run) for name in MADE]
-    jobs += [lambda name=name, kind=kind: real_job(name, kind, run) for name, kind in (QUICK if run.quick else REAL)]
+    jobs: list[Callable[[], Job]] = [partial(made_job, name, run) for name in MADE]
+    jobs += [partial(real_job, name, kind, run) for name, kind in (QUICK if run.quick else REAL)]
     for make in jobs:
         job = make()
         found, taken = compare(job, known, run)

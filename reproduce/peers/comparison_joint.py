@@ -13,6 +13,7 @@ matrix of them; its groups are priced by `gridmodl.price`, and tell the pairs of
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -88,14 +89,15 @@ class Case(NamedTuple):
 
 
 def compact(name: str, train: Any, test: Any, planted: Any = None) -> Case:
-    fit, new, blocks = [], [], []
+    fit, new, blocks = [], [], list[Any]()
     for i in range(2):
         known, codes = np.unique(train[i], return_inverse=True)
         place = np.searchsorted(known, test[i]).clip(max=len(known) - 1)
         fit.append(codes)
         new.append(np.where(known[place] == test[i], place, -1))
-        blocks.append(planted[i][known] if planted else None)
-    return Case(name, tuple(fit), tuple(new), tuple(blocks) if planted else None)
+        if planted:
+            blocks.append(planted[i][known])
+    return Case(name, (fit[0], fit[1]), (new[0], new[1]), (blocks[0], blocks[1]) if planted else None)
 
 
 def planted_case(n_rows: int, n_values: int, n_blocks: int) -> Case:
@@ -132,7 +134,7 @@ def cases(run: Run) -> list[Case]:
 def cost(case: Case, groups: list[NDArray[np.int64]]) -> float:
     """`gridmodl.price` of groups of codes."""
     columns = {name: datasets.as_texts(codes, name) for name, codes in zip("ab", case.train, strict=True)}
-    partitions = {}
+    partitions: dict[Hashable, Any] = {}
     for name, group_of in zip("ab", groups, strict=True):
         lists = [np.flatnonzero(group_of == i) for i in np.unique(group_of)]
         partitions[name] = [[f"{name}{code}" for code in codes] for codes in lists]
@@ -173,7 +175,7 @@ def compare(case: Case, known: dict[str, str], run: Run) -> dict[str, dict[str, 
         for package, names in together(known):
             np.savez(Path(folder) / "pairs.npz", a=case.train[0], b=case.train[1], told=np.array(told))
             if names == [SELECTION] and results[ONE_MODEL].get("processor", np.inf) > SLOW:
-                answers = {SELECTION: {"error": "not tried"}}
+                answers: dict[str, dict[str, Any]] = {SELECTION: {"error": "not tried"}}
             else:
                 answers = ask(known[package], LIBRARIES, names, Path(folder), TIME_LIMIT)
             for method, answer in answers.items():

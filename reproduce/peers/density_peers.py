@@ -28,6 +28,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -137,7 +138,7 @@ def ask_peer(python: Path, name: str, files: list[Path]) -> list[tuple[np.ndarra
 
 def work(name: str, files: list[str]) -> None:
     peer_edges(name, np.random.default_rng(0).normal(size=100))
-    found = [timed(lambda file=file: peer_edges(name, np.load(file))) for file in files]
+    found = [timed(partial(peer_edges, name, np.load(file))) for file in files]
     print(json.dumps([(edges.tolist(), taken) for edges, taken in found]))
 
 
@@ -155,11 +156,11 @@ def compare(name: str, n: int, seeds: range, python: Path | None) -> dict[str, l
         for method, call in our_methods().items():
             call(trains[0][:50])
             for train, test in zip(trains, tests, strict=True):
-                model, taken = timed(lambda train=train, call=call: call(train))
+                model, taken = timed(partial(call, train))
                 edges = our_edges(model)
                 found.setdefault(method, []).append((held_out(edges, train, test), len(edges) - 1, taken))
-        for peer in PEERS if python is not None else ():
-            if peer == "bayesian blocks" and n > MAX_BLOCKS:
+        for peer in PEERS:
+            if python is None or (peer == "bayesian blocks" and n > MAX_BLOCKS):
                 continue
             for (edges, taken), train, test in zip(ask_peer(python, peer, files), trains, tests, strict=True):
                 found.setdefault(peer, []).append((held_out(edges, train, test), len(edges) - 1, taken))

@@ -64,7 +64,7 @@ class Table(NamedTuple):
 
     def write(self, folder: Path, repeat: int) -> None:
         """As `read_fold` of prediction_libraries.py reads it."""
-        rows = {}
+        rows: dict[str, Any] = {}
         for fold, (train, test) in enumerate(self.folds(repeat)):
             rows |= {f"train{2 * repeat + fold}": train, f"test{2 * repeat + fold}": test}
         np.savez(folder / "table.npz", y=self.y, **self.columns, **rows)

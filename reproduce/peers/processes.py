@@ -94,7 +94,7 @@ def pythons(options: Any) -> dict[str, str]:
     return {**dict.fromkeys(OURS, sys.executable), **{package: path for package, path in given.items() if path}}
 
 
-def python_options(names: Iterable[str]) -> dict[str, tuple[None, str]]:
+def python_options(names: Iterable[str]) -> dict[str, Any]:
     """For `read_run`."""
     return {f"{name}_python": (None, f"Python of an environment with {name}; skipped without") for name in names}
 

@@ -30,7 +30,7 @@ print(card.reasons(X_new[:1], 3)[["rank", "column", "part", "points", "lost"]].t
 
 # The card in a database, in a file, on a page.
 rows = X_new
-in_sql = duckdb.sql(card.to_sql("duckdb", "rows")).df()["score"].to_numpy()
+in_sql = duckdb.execute(card.to_sql("duckdb", "rows")).df()["score"].to_numpy()
 print("SQL and Python differ by", np.abs(np.sort(in_sql) - np.sort(card.score(rows))).max())
 again = gridmodl.Scorecard.from_json(card.to_json())
 print("JSON and Python differ by", np.abs(again.score(rows) - card.score(rows)).max())

@@ -36,7 +36,7 @@ def main() -> None:
         chart = page.locator("#result-2 .chart").first.bounding_box()
         page.screenshot(  # ends below the first chart
             path=PICTURES / "html_report.png",
-            clip={"x": 0, "y": 0, "width": 1000, "height": chart["y"] + chart["height"] + 10},
+            clip={"x": 0, "y": 0, "width": 1000, "height": chart["y"] + chart["height"] + 10 if chart else 1200},
         )
         small = browser.new_page(viewport={"width": 700, "height": 490}, device_scale_factor=2)
         small.goto(path.as_uri())

@@ -75,7 +75,7 @@ def _address(process: subprocess.Popen[bytes], folder: Path) -> str:
 def run_notebook(browser: Any, address: str, folder: Path, cells: Sequence[str], theme: str = "Light") -> Any:
     """The page of a notebook of these cells, each of which was run, in the light or the dark theme."""
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    empty = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    empty: dict[str, Any] = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
     made = [{**empty, "id": f"cell{i}", "source": text} for i, text in enumerate(cells)]
     notebook = {"cells": made, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
     (folder / "notebook.ipynb").write_text(json.dumps(notebook))

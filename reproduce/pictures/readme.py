@@ -10,6 +10,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 from sklearn.datasets import load_iris
 
 import gridmodl
@@ -19,7 +20,7 @@ COLOURS = ["#0072B2", "#E69F00", "#009E73"]  # told apart by colour-blind eyes t
 COLUMNS = ["petal length (cm)", "sepal width (cm)"]  # one that tells much, one that tells little
 
 
-def draw(axes: plt.Axes, name: str, values: np.ndarray, species: np.ndarray) -> None:
+def draw(axes: Axes, name: str, values: np.ndarray, species: np.ndarray) -> None:
     model = gridmodl.optimize(values, species)
     (partition,) = model.partitions.values()
     edges = np.concatenate([[values.min() - 0.1], partition.bounds, [values.max() + 0.1]])

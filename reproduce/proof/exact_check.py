@@ -89,7 +89,7 @@ def two_class_line(rng: np.random.Generator, name: str) -> Tiny:
     column = np.sort(rng.random(n_atoms * n_rows))
     target = naive_exact.random_classes(rng, str(rng.choice(naive_exact.KINDS)), column, 2)
     counts = np.zeros((n_atoms, 1, 2), dtype=np.int64)
-    np.add.at(counts, (np.arange(n_atoms * n_rows) // n_rows, 0, target), 1)
+    np.add.at(counts, (np.arange(n_atoms * n_rows) // n_rows, np.zeros_like(target), target), 1)
     counts *= rng.integers(1, 10, (n_atoms, 1, 1)) if rng.random() < 0.2 else 1
     counts *= int(rng.choice([1, 1, 1, 1_000]))
     counts[0, 0] += 1  # no class is without rows
@@ -106,8 +106,8 @@ def n_different_hulls(rng: np.random.Generator, name: str) -> int:
     hulls, branches = (make(task, task.null(), np.inf) for make in (Hulls, Branches))
     differ = 0
     for slope in (0.0, *np.exp(rng.uniform(-1.0, np.log(30.0), N_SLOPES - 1))):
-        (starts, total), (all_starts, all_total) = hulls.run(float(slope)), branches.run(float(slope))
-        differ += not (total == all_total and np.array_equal(starts, all_starts))
+        one, other = hulls.run(float(slope)), branches.run(float(slope))
+        differ += not (one and other and one[1] == other[1] and np.array_equal(one[0], other[0]))
     found, known = (make(task, task.null(), np.inf).solve() for make in (Hulls, Branches))
     same = found.proven and known.proven and abs(found.cost - known.cost) <= 1e-11 * (1.0 + abs(known.cost))
     return differ + (not same)

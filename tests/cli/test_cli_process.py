@@ -160,6 +160,17 @@ def endless(tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    """Columns that memory does not hold, so that DuckDB counts them."""
+    path = tmp_path_factory.mktemp("wide") / "data.parquet"
+    rng = np.random.default_rng(0)
+    pyarrow.parquet.write_table(
+        pa.table({f"x{i}": rng.integers(0, 2, 2**20 + 1, dtype=np.int8) for i in range(9)}), path
+    )
+    return path
+
+
 def started(path, model):
     words = ["fit", path, "-t", "y", "--effort", "30", "-o", model]
     return subprocess.Popen([*COMMAND, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -291,8 +302,8 @@ def test_ctrl_c_cancels_a_query_of_duckdb(query):
 
 def test_a_second_interrupt_ends_at_once_and_leaves_nothing_half_written(tmp_path):
     code = (
-        "import os, signal, sys\nfrom gridmodl.cli.group import handle_interrupts\n"
-        "from gridmodl.writing import replaced\nhandle_interrupts()\n"
+        "import os, signal, sys\nfrom gridmodl.cli.group import handle_signals\n"
+        "from gridmodl.writing import replaced\nhandle_signals()\n"
         "with replaced(sys.argv[1]) as beside:\n"
         "    beside.write_text('half')\n"
         "    try:\n        os.kill(os.getpid(), signal.SIGINT)\n"
@@ -304,10 +315,66 @@ def test_a_second_interrupt_ends_at_once_and_leaves_nothing_half_written(tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
-STUCK = """import os, signal, time
-from gridmodl.cli.group import handle_interrupts
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+@pytest.mark.parametrize(
+    "words",
+    [
+        "fit - --format csv -t y -o OUT",  # what is read is kept in a folder
+        "fit PIPE --format csv -t y -o OUT",
+        "fit WIDE -t x0 --each --memory-limit 128MB -o OUT",  # DuckDB counts the columns, and has a folder
+        "average - --format csv -t y -o OUT",
+        "scorecard - --format csv -t y -o OUT",
+        "demo",
+    ],
+)
+def test_what_ends_a_process_leaves_no_file(wide, tmp_path, words, number):
+    """As schedulers, services and closed terminals do."""
+    made, pipe = tmp_path / "tmp", tmp_path / "pipe"
+    made.mkdir()
+    os.mkfifo(pipe)
+    paths = {"PIPE": pipe, "WIDE": wide, "OUT": tmp_path / "out"}
+    with subprocess.Popen(
+        [*COMMAND, *(str(paths.get(word, word)) for word in words.split())],
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        env=os.environ | {"TMPDIR": str(made)},
+    ) as running:  # fmt: skip
+        inlet = os.open(pipe, os.O_RDWR)  # an end that stays open
+        running.stdin.write("age,income,city,y\n" + "1,2,Ulm,0\n")
+        running.stdin.flush()
+        os.write(inlet, b"x,y\n1,0\n")
+        end = time.monotonic() + 60
+        while time.monotonic() < end and not list(made.iterdir()):
+            time.sleep(0.01)
+        n_folders = len(list(made.iterdir()))
+        running.send_signal(number)
+        running.wait(timeout=10)
+        os.close(inlet)
+        assert n_folders > 0
+        assert running.stderr.read() == f"\ngridmodl: ended by {number.name}; nothing more was written\n"
+    assert running.returncode == 128 + number
+    assert list(made.iterdir()) == []
+    assert {path.name for path in tmp_path.iterdir()} == {"tmp", "pipe"}
 
-handle_interrupts()
+
+def test_nohup_is_obeyed(folder, tmp_path):
+    """What is told to ignore SIGHUP goes on."""
+    command = ["nohup", *COMMAND, "fit", "-", "--format", "csv", "-t", "y", "-o", str(tmp_path / "m.json")]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as running:
+        running.stdin.write(b"x,y\n" + b"1,0\n" * 2**16)
+        running.stdin.flush()
+        running.send_signal(signal.SIGHUP)
+        running.stdin.close()
+        assert running.wait(timeout=60) == 0
+    assert gridmodl.Model.from_json(tmp_path / "m.json").n_rows == 2**16
+
+
+STUCK = """import os, signal, time
+from gridmodl.cli.group import handle_signals
+
+handle_signals()
 try:
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(10)
@@ -326,10 +393,10 @@ def test_a_second_interrupt_ends_the_process_while_the_main_thread_is_busy():
 
 
 UNHEARD = """import os, signal, time
-from gridmodl.cli.group import handle_interrupts
+from gridmodl.cli.group import handle_signals
 
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-handle_interrupts()
+handle_signals()
 try:
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(10)

@@ -6,6 +6,8 @@ import importlib
 import importlib.util
 import inspect
 import re
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 from types import SimpleNamespace
@@ -160,3 +162,38 @@ def test_the_table_of_the_reference_has_every_name_once():
 def test_every_criterion_has_its_formula():
     formulas = PAGES["how/formulas.md"]
     assert [name for name in gridmodl.list_criteria() if not re.search(rf"\b{re.escape(name)}\b", formulas)] == []
+
+
+# In place of Sphinx: what it finds is printed, its last page is written at the end.
+SPHINX = """#!/bin/sh
+cd docs/_build
+ls
+mkdir -p html doctrees
+touch html/first.html
+test ! -e ../interrupt || kill -KILL $PPID
+touch html/searchindex.js
+"""
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_an_interrupted_build_is_begun_anew(tmp_path):
+    """Pages that were written before the interrupt would be missing from the index for searches."""
+    shutil.copy(DOCS.parent / "Makefile", tmp_path)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "sphinx-build").write_text(SPHINX)
+    (tmp_path / "sphinx-build").chmod(0o755)
+    interrupt = tmp_path / "docs" / "interrupt"
+
+    def built():
+        command = ["make", "--silent", "--assume-old=.venv/.has-docs", "docs", f"BIN={tmp_path}"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        return done.returncode, [line for line in done.stdout.splitlines() if "open" not in line]
+
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv" / ".has-docs").touch()
+    interrupt.touch()
+    code, found = built()
+    assert (code != 0, found) == (True, ["unfinished"])
+    interrupt.unlink()
+    assert built() == (0, ["unfinished"])
+    assert built() == (0, ["doctrees", "html", "unfinished"])

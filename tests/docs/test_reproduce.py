@@ -1,4 +1,4 @@
-"""What the scripts that reproduce the papers rest on: sections made apart, other labels, ties of the greedy merge."""
+"""What the scripts that reproduce the papers rest on: sections made apart, other labels, an XOR, ties of a merge."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from gridmodl.search.grid.rows import make_grid
 
 sys.path.append(str(Path(__file__).parents[2]))
 
-from reproduce.grids.ablation import merge_path
+from reproduce.grids.ablation import VARIANTS, detections, merge_path
+from reproduce.grids.starts import STARTS, count_rounds
 from reproduce.matrices import Matrix
 from reproduce.papers.coclustering_tables import errors, errors_with
 from reproduce.papers.grid_tables import name_of
@@ -97,6 +98,20 @@ def test_groups_are_judged_by_other_labels_as_if_they_had_been_found_with_these(
         found.append(CoclusteringClassifier(unlabelled=0, threshold="balanced").fit(X, known))
     for classifier, labelled in zip(found, (first, second), strict=True):
         assert errors_with(found[0], y, labelled) == errors(classifier, Matrix(X, y, labelled))
+
+
+# The XOR that each script of section 6 looks for: nothing is found where kernels read limits that are not there.
+
+
+def test_one_round_finds_the_xor_of_two_columns():
+    assert detections(2, 100, VARIANTS["random start, pre, greedy, post"], n_draws=1) == 1
+
+
+def test_a_round_from_parts_near_the_median_finds_the_xor_of_ten(monkeypatch):
+    monkeypatch.setattr("reproduce.grids.starts.ROUNDS", 1)
+    found, seconds = count_rounds(next(iter(STARTS)), "middle", 1_500, n_draws=1)
+    assert found == 1
+    assert seconds > 0.0
 
 
 # Ties of the greedy merge, M. Boullé, "Data grid models", 2011, 5.1 and 6.2.2.

@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gridmodl import GridScorecard, Scorecard, average_each, optimize_each
+from gridmodl import GridNaiveBayes, GridScorecard, Scorecard, average_each, optimize_each
 
 
 @parametrize_with_checks([GridScorecard(), GridScorecard(averaged=False, rounded=True, validate=False)])
@@ -278,3 +278,16 @@ def test_new_rows_that_look_alike_keep_the_columns_of_a_card() -> None:
     card = GridScorecard(validate=False).fit(DATA, Y).scorecard_
     few = DATA.assign(age=DATA["income"].rank() + 20)
     assert not any("copy" in why for why in card.refit(few, Y).left_out.values())
+
+
+def test_columns_that_differ_where_rows_have_no_class_are_no_copies() -> None:
+    is_known = np.arange(len(Y)) % 3 > 0
+    other = np.where(is_known, 2 * DATA["income"], 0.5)
+    target = np.where(is_known, Y, "?")
+    for estimator in (GridScorecard(unlabelled="?"), GridNaiveBayes(unlabelled="?")):
+        found = estimator.fit(DATA.assign(other=other), target).left_out_
+        assert not any("copy" in why for why in found.values())
+    weights = is_known.astype(int)
+    for estimator in (GridScorecard(), GridNaiveBayes()):
+        found = estimator.fit(DATA.assign(other=other), Y, sample_weight=weights).left_out_
+        assert found["other"] == "it is a copy of column 'income'"

@@ -69,8 +69,15 @@ def is_monotone(parts, target, way):
     rows = rows_of(parts, target)
     shares = [sum(rows[part]) / len(rows[part]) for part in sorted(p for p in rows if isinstance(p, int))]
     pairs = list(itertools.pairwise(shares))
-    rises, falls = all(a <= b + 1e-12 for a, b in pairs), all(a >= b - 1e-12 for a, b in pairs)
-    return {"increasing": rises, "decreasing": falls, "auto": rises or falls, None: True}[way]
+    rises, falls = [a <= b + 1e-12 for a, b in pairs], [a >= b - 1e-12 for a, b in pairs]
+    turns = range(len(pairs) + 1)
+    kept = {
+        "increasing": all(rises),
+        "decreasing": all(falls),
+        "peak": any(all(rises[:k]) and all(falls[k:]) for k in turns),
+        "valley": any(all(falls[:k]) and all(rises[k:]) for k in turns),
+    }
+    return way is None or (any(kept.values()) if way == "auto" else kept[way])
 
 
 def lowest(values, target, codes=(), way=None, max_parts=99, min_rows=1, criterion="modl"):
@@ -332,7 +339,7 @@ def test_codes_and_weights():
 # Monotone shares.
 
 
-@pytest.mark.parametrize("way", ["increasing", "decreasing", "auto"])
+@pytest.mark.parametrize("way", ["increasing", "decreasing", "peak", "valley", "auto"])
 @few
 @given(sample=samples(), max_parts=st.integers(1, 4), min_rows=st.integers(1, 3), limited=st.booleans())
 def test_monotone_partitions_are_the_cheapest_of_all_monotone_ones(way, sample, max_parts, min_rows, limited):
@@ -374,11 +381,47 @@ def test_monotone_costs_more_than_free_and_less_than_nothing():
     falling = optimize(values, target, monotone="decreasing")
     auto = optimize(values, target, monotone="auto")
     assert free.cost < rising.cost < falling.cost == falling.null_cost
-    assert auto.cost == rising.cost
-    assert only(auto).bounds.tolist() == only(rising).bounds.tolist()
+    turning = [optimize(values, target, monotone=order) for order in ("peak", "valley")]
+    assert auto.cost == min(one.cost for one in turning) <= rising.cost + 1e-9
     assert only(rising).n_parts > 2
     shares = only(rising).counts[:, 1] / only(rising).counts.sum(axis=1)
     assert np.all(np.diff(shares) >= 0)
+
+
+SHARES = {
+    "increasing": [0.1, 0.3, 0.7, 0.9],
+    "decreasing": [0.9, 0.7, 0.3, 0.1],
+    "peak": [0.1, 0.4, 0.9, 0.2],
+    "valley": [0.9, 0.5, 0.1, 0.8],
+}
+
+
+@pytest.mark.parametrize("order", SHARES)
+@pytest.mark.parametrize("more", [{}, {"min_rows": 30, "max_parts": 4}, {"missing": "apart"}], ids=str)
+def test_auto_takes_the_cheapest_of_all_orders_and_says_which(order, more):
+    values = np.arange(400.0)
+    target = (np.random.default_rng(5).random(400) < np.repeat(SHARES[order], 100)).astype(int)
+    values[::40], target[::40] = np.nan, 1
+    auto = optimize(values, target, monotone="auto", **more)
+    costs = [optimize(values, target, monotone=one, **more).cost for one in SHARES]
+    assert auto.cost == min(costs) == pytest.approx(costs[list(SHARES).index(order)], rel=1e-12)
+    assert auto.proven
+    assert (auto.certificate.monotone, auto.certificate.order) == ("auto", order)
+    assert verify(auto, values, target)
+    said = f"shares that are monotone (auto: {order})"
+    assert said in " ".join(auto.summary().split())
+    assert said in auto.to_html()
+    again = Model.from_json(auto.to_json())
+    assert again.certificate == auto.certificate
+    other = next(one for one in SHARES if one not in (order, "peak", "valley"))
+    forged = replace(auto, certificate=replace(auto.certificate, order=other))
+    assert "do not keep the limits" in verify(forged, values, target).reason
+
+
+def test_auto_of_one_part_has_no_order():
+    model = optimize(np.arange(10.0), STEP, monotone="auto", max_parts=1)
+    assert (model.certificate.monotone, model.certificate.order) == ("auto", None)
+    assert "monotone (auto)" in model.summary()
 
 
 def test_the_share_is_that_of_the_second_class():

@@ -15,7 +15,7 @@ import onnxruntime
 from fuzz.cases import NO_CLASS, Case, Rng
 from fuzz.columns import Column
 from fuzz.enumeration import least_rows, lowest, lowest_of_many, plain_price, priced
-from fuzz.histograms import check_histogram
+from fuzz.histograms import check_histogram, check_lattice
 from oracles import naive_density
 from report.databases import Stored, run
 from testing.lanes import refuse_overflow
@@ -58,8 +58,8 @@ def check_case(case: Case, rng: Rng, tally: Tally) -> None:
     """Find the model of a case and check it; under NUMBA_DISABLE_JIT too, where random numbers wrap around."""
     with warnings.catch_warnings(), np.errstate(over="call", call=refuse_overflow):
         warnings.simplefilter("error")
-        if case.kind in ("density", "histogram"):
-            (check_density if case.kind == "density" else check_histogram)(case, rng)
+        if case.kind in OF_DENSITIES:
+            OF_DENSITIES[case.kind](case, rng)
             return
         if case.kind == "each":
             check_each(case, rng, tally)
@@ -517,3 +517,10 @@ def check_density(case: Case, rng: Rng) -> None:
     for what, other in others.items():
         assert other.partition.bounds.tolist() == model.partition.bounds.tolist(), f"bounds {what}"
         assert other.log_likelihood(values) == model.log_likelihood(values), f"log-likelihood {what}"
+
+
+OF_DENSITIES: dict[str, Callable[[Case, Rng], None]] = {
+    "density": check_density,
+    "histogram": check_histogram,
+    "lattice": check_lattice,
+}

@@ -175,14 +175,15 @@ def _keeps_order(shares: list[Fraction], order: str | None, difference: float) -
     least = Fraction(difference) - Fraction(1, 10**12) if difference > 0 else Fraction(0)
     rises, falls = [step >= least for step in steps], [-step >= least for step in steps]
     turns = range(len(steps) + 1)
-    return {
-        None: all(rise or fall for rise, fall in zip(rises, falls, strict=True)),
+    is_kept = {
         "increasing": all(rises),
         "decreasing": all(falls),
-        "auto": all(rises) or all(falls),
         "peak": any(all(rises[:k]) and all(falls[k:]) for k in turns),
         "valley": any(all(falls[:k]) and all(rises[k:]) for k in turns),
-    }[order]
+    }
+    if order is None:
+        return all(rise or fall for rise, fall in zip(rises, falls, strict=True))
+    return any(is_kept.values()) if order == "auto" else is_kept[order]
 
 
 def lowest_of_many(case: Case) -> float | None:

@@ -301,7 +301,6 @@ def tampered():
         "more rows": (replace(model, certificate=replace(c, min_rows=1_000)), "at least 1000"),
         "another method": (replace(model, certificate=replace(c, method="layers", lowest=c.lowest + 1.0)), "possible"),
         "another criterion": (replace(model, criterion="aic"), "cost is"),
-        "an unknown criterion": (replace(model, criterion="nope"), "unknown criterion 'nope'"),
         "other classes": (replace(model, classes=np.array([0, 5])), "classes"),
         "more rows than there are": (replace(model, n_rows=7), "the data has 2000 rows"),
         "not the optimum": (
@@ -318,6 +317,14 @@ def test_a_tampered_model_is_found_out(name):
     found = verify(model, x, y)
     assert not found
     assert reason in found.reason
+
+
+def test_a_model_whose_criterion_is_not_installed_is_not_called_wrong():
+    x, y = waves()
+    with pytest.raises(
+        ValueError, match=r"^the model cannot be checked here: criterion 'nope', which found the model, is"
+    ):
+        verify(replace(optimize(x, y), criterion="nope"), x, y)
 
 
 def test_a_worse_partition_is_not_proven_by_a_certificate_of_the_best():

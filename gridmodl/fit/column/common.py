@@ -17,9 +17,11 @@ from gridmodl.fit.options import ColumnOptions, Options
 from gridmodl.model.partition import Partition
 from gridmodl.model.stability import Stability
 from gridmodl.pricing import price_one_variable
+from gridmodl.search import AUTO, Search
+from gridmodl.search.column.exact import why_given_up
 from gridmodl.search.moves import NO_LIMIT, Limits, is_cheaper
 from gridmodl.search.proof import ALL, Certificate, Proof
-from gridmodl.search.rules import NO_RULES, NONE, Rules
+from gridmodl.search.rules import ANY_ORDER, NO_RULES, NONE, Rules
 from gridmodl.search.task import Task
 from gridmodl.terms import Criterion, Variable
 
@@ -35,6 +37,7 @@ class Found(NamedTuple):
     criterion: Criterion
     certificate: Certificate | None = None
     stability: Stability | None = None
+    unproven: str | None = None  # why search="auto" proved nothing
 
 
 class ColumnResult(NamedTuple):
@@ -46,9 +49,17 @@ class ColumnResult(NamedTuple):
 
 
 def certificate_of(
-    proof: Proof | None, limits: Limits, column: Column, options: ColumnOptions, min_events: tuple[int, ...] = ()
+    proof: Proof | None,
+    limits: Limits,
+    column: Column,
+    options: ColumnOptions,
+    min_events: tuple[int, ...] = (),
+    order: str | None = None,
 ) -> Certificate | None:
-    """Make the certificate of a proof within the limits of a column; None if there is no proof."""
+    """Make the certificate of a proof within the limits of a column; None if there is no proof.
+
+    `order` is that of the shares of the event, which is said if monotone="auto" let it be any.
+    """
     if proof is None:
         return None
     slopes, totals = zip(*proof.runs, strict=True) if proof.runs else ((), ())
@@ -66,6 +77,7 @@ def certificate_of(
     return replace(
         certificate,
         monotone=options.monotone,
+        order=order if options.monotone == "auto" else None,
         fixed=_as_given(column, "fixed", options.fixed),
         allowed=None if options.allowed is None else _as_given(column, "allowed", options.allowed),
     )
@@ -92,6 +104,12 @@ def joint_result(found: list[Any], n_searches: int) -> Any:
     return best._replace(proven=all(beaten), proof=proof)
 
 
+def why_unproven(found: Any, task: Task, search: Search) -> str | None:
+    """Why search="auto" proves nothing of what it `found` for a task of intervals; None if it does, or was stopped."""
+    is_given_up = search.kind == AUTO and not found.proven and found.proof is None
+    return why_given_up(task) if is_given_up and task.clock.stopped is None else None
+
+
 def one_part_cost(criterion: Criterion, p: Any, facts: Variable, table: Table) -> float:
     """Cost of a single part with all rows, special codes included."""
     class_rows = table.problem.class_rows
@@ -112,7 +130,7 @@ def rules_of(
     """Limits besides those on parts and rows, and the orders to try."""
     if not options.has_rules and target.periods is None:
         return NO_RULES, (None,)
-    orders = ("increasing", "decreasing") if options.monotone == "auto" else (options.monotone,)
+    orders = ANY_ORDER if options.monotone == "auto" else (options.monotone,)
     scores = NONE if target.event is None else atoms.counts[:, target.event].astype(np.int64)
     least = options.min_counts(class_rows, target.event)
     return Rules(None, float(options.min_difference or 0.0), scores, least, fixed), orders

@@ -23,6 +23,7 @@ from gridmodl.fit.column.common import (
     rest_is_enough,
     rules_of,
     special_of,
+    why_unproven,
 )
 from gridmodl.fit.options import Options
 from gridmodl.fit.periods import make_periods, stability_of
@@ -31,6 +32,7 @@ from gridmodl.model.partition import Partition, group_partition, rows_in_groups
 from gridmodl.pricing import categorical_values, check_cost, prepare, price_one_variable
 from gridmodl.search import Search, run
 from gridmodl.search.column.driver import group_within_rules
+from gridmodl.search.column.shares import is_enough, share_line
 from gridmodl.search.moves import Frozen, Limits, Setting
 from gridmodl.search.proof import ALL, LIMITED, Proof
 from gridmodl.search.rules import NONE
@@ -82,7 +84,9 @@ def best_groups(
         free = groups_of(column, ways[i], table.target, results[i].free)
         stability = stability_of(free, results[i].free.cost, column, table, of_column)
     cost = check_cost(criterion, found.cost)
-    return Found(partition, cost, null_cost, found.proven, kind, criterion, certificate, stability)
+    is_line = is_enough(task) and task.rules.is_nothing
+    unproven = why_unproven(found, share_line(task).task, options.search) if is_line else None
+    return Found(partition, cost, null_cost, found.proven, kind, criterion, certificate, stability, unproven)
 
 
 def _searched_groups(values: ValuesTask, criterion: Criterion, search: Search) -> ColumnResult:

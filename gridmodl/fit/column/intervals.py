@@ -25,6 +25,7 @@ from gridmodl.fit.column.common import (
     rest_is_enough,
     rules_of,
     special_codes,
+    why_unproven,
 )
 from gridmodl.fit.density import line_of_density, of_widths, with_widths
 from gridmodl.fit.options import ColumnOptions, Options
@@ -37,6 +38,7 @@ from gridmodl.search import Search, run
 from gridmodl.search.column.limited import limited_optimum
 from gridmodl.search.moves import Frozen, Limits, Setting
 from gridmodl.search.proof import ALL, LIMITED, Proof
+from gridmodl.search.rules import order_of
 from gridmodl.search.stable.intervals import stable_optimum
 from gridmodl.search.task import Partitioning, Task
 from gridmodl.terms import Criterion
@@ -88,14 +90,22 @@ def best_intervals(
     else:
         null_cost = check_cost(criterion, task.null().cost)
     partition = intervals_of(column, intervals, table, found)
-    certificate = certificate_of(found.proof, limits, column, of_column, tuple(task.rules.min_counts.tolist()))
+    order = _order_of(partition, table.target.event) if of_column.monotone == "auto" else None
+    certificate = certificate_of(found.proof, limits, column, of_column, tuple(task.rules.min_counts.tolist()), order)
     stability = None
     if table.target.periods is not None:
         best, way = min(reversed(results), key=lambda one: one[0].free.cost)
         free = intervals_of(column, way, table, best.free)
         stability = stability_of(free, best.free.cost, column, table, of_column)
     cost = check_cost(criterion, found.cost)
-    return Found(partition, cost, null_cost, found.proven, kind, criterion, certificate, stability)
+    unproven = why_unproven(found, task, options.search)
+    return Found(partition, cost, null_cost, found.proven, kind, criterion, certificate, stability, unproven)
+
+
+def _order_of(partition: Partition, event: int | None) -> str | None:
+    """The narrowest order of the shares of the event over the intervals, without missing values and special codes."""
+    counts = partition.counts[int(partition.is_missing_apart) : partition.n_parts - partition.n_special]
+    return None if event is None else order_of(counts[:, event], counts.sum(axis=1))
 
 
 def _searched_intervals(

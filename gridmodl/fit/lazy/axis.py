@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.data.columns import encode_column, encode_values
+from gridmodl.data.columns import encode_column, encode_values, values_of_times
 from gridmodl.data.frames import SpanColumn, object_array
 from gridmodl.data.line import check_bounds, holds_bounds
 from gridmodl.data.numbers import Numbers, encode_bounds, encode_codes
@@ -96,7 +96,8 @@ def raw_column(counts: Any, rare: str | None) -> Any:
         return SpanColumn(counts[LOW], counts[HIGH])
     low = counts[LOW]
     has_nanoseconds = isinstance(low.dtype, (nw.Datetime, nw.Duration)) and low.dtype.time_unit == "ns"
-    values = object_array(list(low.to_numpy()) if has_nanoseconds else low.to_list())  # as columns in memory have them
+    # As columns in memory have them.
+    values = object_array(values_of_times(low.to_numpy()) if has_nanoseconds else low.to_list())
     values[counts[BUCKET].to_numpy() == RARE] = rare
     return values
 

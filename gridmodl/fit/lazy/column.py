@@ -234,7 +234,7 @@ def _with_rare_values(model: Model, name: Name, rare: str | None) -> Model:
     if rare is None:
         return model
     partitions = {name: with_others(model.partitions[name], rare)}
-    return replace(model, partitions=partitions, proven=False, certificate=None)
+    return replace(model, partitions=partitions, proven=False, certificate=None, unproven=None)
 
 
 def model_at(

@@ -25,7 +25,7 @@ from gridmodl.search.proof import SPANS, Certificate
 def with_span_floor(model: Model, resolution: int, table: Table, options: Options) -> Model:
     """The model of spans, with the lower bound of its cost if one is known, and never a proof."""
     certificate = _certificate(model, resolution, table, options)
-    return replace(model, proven=False, certificate=certificate, resolution=resolution)
+    return replace(model, proven=False, certificate=certificate, unproven=None, resolution=resolution)
 
 
 def _certificate(model: Model, resolution: int, table: Table, options: Options) -> Certificate | None:

@@ -15,6 +15,7 @@ from gridmodl.search.proof import LIMITED, Certificate
 CERTIFICATE_FIELDS_5 = ("method", "lowest", "slopes", "totals", "max_parts", "min_rows", "monotone")
 CERTIFICATE_FIELDS = (
     *CERTIFICATE_FIELDS_5, "missing", "min_events", "min_difference", "fixed", "allowed", "min_period_rows",
+    "order",
 )  # fmt: skip
 STABILITY_FIELDS = Stability._fields
 
@@ -67,6 +68,7 @@ def read_certificate(raw: Any, place: str, version: int, n_special: int) -> Cert
         min_period_rows=None
         if record["min_period_rows"] is None
         else _read_rows_or_share(record["min_period_rows"], f"{place}.min_period_rows"),
+        order=None if record["order"] is None else read_text(record["order"], f"{place}.order"),
     )
 
 

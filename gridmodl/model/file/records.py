@@ -57,6 +57,7 @@ FIELDS_2 = (*FIELDS_1, "cells", "left_out", "optima")
 FIELDS_3 = (*FIELDS_2, "target", "class_rows", "spread")
 FIELDS_5 = (*FIELDS_3, "certificate")
 FIELDS = (*FIELDS_5, "event", "event_is_default", "limits", "resolution", "sample_rows", "stability")
+OPTIONAL = ("target_name", "unproven")  # texts of models that have them
 OPTIMUM_2 = ("cost", "partitions", "cells")
 OPTIMUM = (*OPTIMUM_2, "target", "spread")
 
@@ -95,8 +96,9 @@ def model_record(model: Model) -> dict[str, Any]:
         "limits": list(model.limits),
         "stability": stability_record(model.stability),
     }
-    if model.target_name is not None:
-        record["target_name"] = write_value(model.target_name, "target_name")
+    for name in OPTIONAL:
+        if getattr(model, name) is not None:
+            record[name] = write_value(getattr(model, name), name)
     return record
 
 
@@ -147,7 +149,7 @@ def _read_version_3(record: dict[str, Any]) -> Model:
 
 def _read_version_4(record: dict[str, Any], version: int = 4) -> Model:
     """Version 4: models with a certificate. Also reads the later versions."""
-    optional = ("target_name",) if version > 5 and "target_name" in record else ()
+    optional = [name for name in OPTIONAL if version > 5 and name in record]
     model = _read_grid(read_fields(record, "", (*(FIELDS if version > 5 else FIELDS_5), *optional)), version)
     n_special = sum(partition.n_special for partition in model.partitions.values())  # certificates are of one column
     return replace(model, certificate=read_certificate(record["certificate"], "certificate", version, n_special))
@@ -239,6 +241,7 @@ def _read_facts(record: dict[str, Any], version: int) -> Model:
         resolution=read_integer(record["resolution"], "resolution", 0, n_rows) if version > 5 else 0,
         stability=read_stability(record["stability"]) if version > 5 else None,
         target_name=read_text(record["target_name"], "target_name") if "target_name" in record else None,
+        unproven=read_text(record["unproven"], "unproven") if "unproven" in record else None,
         sample_rows=read_integer(record["sample_rows"], "sample_rows", 0, n_rows) if version > 5 else 0,
     )
 

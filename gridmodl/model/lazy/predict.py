@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from gridmodl.model.model import Model
 
 
-def lazy_probabilities(model: Model, frame: Any, policy: Policy) -> Any:
+def lazy_probabilities(model: Model, frame: Any, policy: Policy, smoothing: bool) -> Any:
     """Lazy frame of `Model.predict_proba`: a column ``p_<class>`` for each class."""
     keys = keys_of(model)
-    shares = np.take(*model._share_lines(*_with_none(keys)), axis=0)
+    shares = np.take(*model._share_lines(*_with_none(keys), smoothing), axis=0)
     return _by_key(keys, frame, policy, {f"p_{label}": shares[:, j] for j, label in enumerate(model.classes.tolist())})
 
 
-def lazy_shares(models: Mapping[Name, Model], frame: Any, policy: Policy) -> Any:
+def lazy_shares(models: Mapping[Name, Model], frame: Any, policy: Policy, smoothing: bool) -> Any:
     """Lazy frame of `Models.predict_proba`: a column ``<column>_p_<class>`` for each column and class."""
     steps, columns = LazySteps(frame, policy), dict[str, Any]()
     for name, model in models.items():
         keys = keys_of(model)
-        shares = np.take(*model._share_lines(*_with_none(keys)), axis=0)
+        shares = np.take(*model._share_lines(*_with_none(keys), smoothing), axis=0)
         names = [f"{name}_p_{label}" for label in model.classes.tolist()]
         columns |= _looked_up(keys, steps, dict(zip(names, shares.T, strict=True)))
     return steps.select(columns)

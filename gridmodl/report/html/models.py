@@ -176,7 +176,8 @@ def _facts_of_model(model: Model) -> Pairs:
         facts.append(("Limits", shortened(", ".join(limits), MAX_LIMITS)))
     if model.stability is not None:
         facts.append(("Stability", shortened(model.stability.summary(), MAX_LIMITS)))
-    return [*facts, ("Search", f"{model.search}, {_seconds(model.elapsed)}"), ("Proof", proof_text(model))]
+    proof = proof_text(model) if model.unproven is None else f"{proof_text(model)}: {model.unproven}"
+    return [*facts, ("Search", f"{model.search}, {_seconds(model.elapsed)}"), ("Proof", proof)]
 
 
 def _facts_of_models(models: Models) -> Pairs:

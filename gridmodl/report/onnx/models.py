@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gridmodl.model.evidence import encoded_events, woe_of
 from gridmodl.model.policy import NO_PART, Policy
 from gridmodl.model.target_quantiles import Prediction
-from gridmodl.report.cell_lines import CellLines, cell_lines
+from gridmodl.report.cell_lines import CellLines, Wanted, cell_lines, check_wanted
 from gridmodl.report.onnx.columns import ColumnInputs
 from gridmodl.report.onnx.graph import Graph
 from gridmodl.spelling import did_you_mean
@@ -32,8 +32,7 @@ def onnx_of_model(
     model: Model,
     path: str | os.PathLike[str] | None,
     output: Any,
-    policy: Policy,
-    coverage: float,
+    wanted: Wanted,
     missing_text: str,
 ) -> Any:
     """The graph of `Model.to_onnx`."""
@@ -41,13 +40,14 @@ def onnx_of_model(
     has_predictions = has_classes or model._target_quantiles is not None
     has = {"parts": True, "woe": has_classes, "cell": is_joint, "predict": has_predictions, "proba": has_classes}
     outputs = checked_outputs(output, [name for name in NAMES if has[name]])
+    check_wanted(wanted, outputs)
     partitions = list(model.partitions.values())
     shown = [one for one in partitions if one.n_parts > 1] or partitions
     is_predicted = bool({"predict", "proba"} & set(outputs))
-    lines = cell_lines(model, policy, is_predicted, coverage) if {"cell", "predict", "proba"} & set(outputs) else None
+    lines = cell_lines(model, wanted, is_predicted) if {"cell", "predict", "proba"} & set(outputs) else None
     read = [*shown, *(model.partitions[name] for name in (lines.names if lines else ()) if name not in _names(shown))]
     graph = Graph(_names(read), [PREDICTION, *(NAMES[name] for name in outputs)])
-    inputs = ColumnInputs(graph, read, policy, missing_text)
+    inputs = ColumnInputs(graph, read, wanted.policy, missing_text)
     parts = {partition.name: inputs.part(partition) for partition in read}
     facts = _add_parts(graph, outputs, shown, parts, dict.fromkeys(model.partitions, model))
     if lines is not None:
@@ -149,8 +149,8 @@ def _add_predictions(model: Model, graph: Graph, outputs: Sequence[str], lines: 
         found = graph.lines(np.column_stack(lines.predictions), line)
         graph.output(PREDICTION, found, "float64", ["rows", len(Prediction._fields)], ", ".join(Prediction._fields))
         facts[PREDICTION] = list(Prediction._fields)
-    if lines.shares is not None and "predict" in outputs:
-        add_label(graph, model.classes, graph.lines(lines.shares.argmax(axis=1), line))
+    if lines.likeliest is not None and "predict" in outputs:
+        add_label(graph, model.classes, graph.lines(lines.likeliest, line))
     if lines.shares is not None and "proba" in outputs:
         add_probabilities(graph, graph.lines(lines.shares, line), model.classes)
     return facts | ({} if lines.shares is None else {"classes": list(map(str, model.classes.tolist()))})

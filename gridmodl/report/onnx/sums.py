@@ -117,7 +117,7 @@ def _addend(graph: Graph, inputs: ColumnInputs, source: EvidenceSource, weight: 
     parts = {one.name: inputs.part(one) for one in partitions}
     if isinstance(source, GridSource):
         cells = source.model.cells
-        lines = CellLines(cells.names, cells.parts.tolist(), [], None, None)
+        lines = CellLines(cells.names, cells.parts.tolist(), [], None, None, None)
         line = line_of(graph, lines, parts, source.model, "")
         return graph.lines(_with_none(weight * source.evidence), line)
     if not isinstance(source, CurveSource):

@@ -16,7 +16,7 @@ from gridmodl.model.evidence import encoded_events
 from gridmodl.model.names import output_labels
 from gridmodl.model.policy import NO_PART, Policy
 from gridmodl.model.target_quantiles import Prediction
-from gridmodl.report.cell_lines import cell_lines
+from gridmodl.report.cell_lines import Wanted, cell_lines, check_wanted
 from gridmodl.report.sql.densities import DensityQuery, density_query
 from gridmodl.report.sql.dialects import Dialect, dialect_named
 from gridmodl.report.sql.expressions import expression_of
@@ -41,17 +41,17 @@ def query_of_model(
     columns: Mapping[Name, str] | None,
     keep: Any,
     output: Any,
-    policy: Policy,
-    coverage: float,
+    wanted: Wanted,
 ) -> str:
     """The query of `Model.to_sql`."""
     target_dialect, outputs = dialect_named(dialect), _check_output(output, _outputs_of(model))
+    check_wanted(wanted, outputs)
     shown, has_density = _shown_partitions(model), "log_density" in outputs
     more = [one for one in model.all_partitions.values() if model.target is None or one is model.target]
     known = model.all_partitions if has_density else model.partitions
-    source = TableSource(target_dialect, table, columns, keep, shown, policy, known, more if has_density else ())
+    source = TableSource(target_dialect, table, columns, keep, shown, wanted.policy, known, more if has_density else ())
     models = dict.fromkeys(model.partitions, model)
-    joined = _joined_columns(model, outputs, policy, coverage, target_dialect)
+    joined = _joined_columns(model, outputs, wanted, target_dialect)
     if not has_density:
         return _query(source, outputs, joined, models)
     density = density_query(model, source)
@@ -281,29 +281,31 @@ def _outputs_of(model: Model) -> list[str]:
     return [name for name in OUTPUTS if has[name]]
 
 
-def _joined_columns(
-    model: Model, outputs: Sequence[str], policy: Policy, coverage: float, dialect: Dialect
-) -> JoinedColumns:
+def _joined_columns(model: Model, outputs: Sequence[str], wanted: Wanted, dialect: Dialect) -> JoinedColumns:
     """The number of the cell, and predictions: the likeliest class, shares of classes, or mean and quantiles."""
-    lines = cell_lines(model, policy, bool({"predict", "proba"} & set(outputs)), coverage)
+    lines = cell_lines(model, wanted, bool({"predict", "proba"} & set(outputs)))
     columns: list[JoinedColumn] = []
     if "cell" in outputs:
         columns.append(JoinedColumn("cell", list(map(str, lines.numbers)), str(NO_PART)))
     if lines.predictions is not None and "predict" in outputs:
         columns += [_reals(name, getattr(lines.predictions, name), dialect) for name in Prediction._fields]
-    if lines.shares is not None:
-        columns += _class_columns(model.classes.tolist(), lines.shares, outputs, dialect)
+    if lines.shares is not None and lines.likeliest is not None:
+        columns += _class_columns(model.classes.tolist(), lines.shares, lines.likeliest, outputs, dialect)
     return JoinedColumns(lines.names, lines.parts, columns)
 
 
 def _class_columns(
-    names: list[Any], shares: NDArray[np.float64], outputs: Sequence[str], dialect: Dialect
+    names: list[Any],
+    shares: NDArray[np.float64],
+    likeliest: NDArray[np.int64],
+    outputs: Sequence[str],
+    dialect: Dialect,
 ) -> Iterator[JoinedColumn]:
     """The likeliest class, and the shares of classes."""
     if "predict" in outputs:
         literals = [literal(value, dialect, "a class") for value in values_of(names, "the target")]
-        likeliest = [literals[j] for j in shares.argmax(axis=1)]
-        yield JoinedColumn("predicted", likeliest[:-1], likeliest[-1])
+        found = [literals[j] for j in likeliest.tolist()]
+        yield JoinedColumn("predicted", found[:-1], found[-1])
     if "proba" in outputs:
         for name, column in zip(names, shares.T, strict=True):
             yield _reals(f"share_{name}", column, dialect)

@@ -102,9 +102,29 @@ def budget_of(task: Task) -> float:
     if can_prune(task) and (task.criterion.finish is finish or n <= FEW_ATOMS):
         usual, quick = PRICES_PER_ATOM * n * min(1.0, FEW_CLASSES / n_classes), QUICK_PRICES / n_classes
         return max(usual, quick) if n_classes <= MANY_CLASSES else quick if usual <= quick else 0.0
-    is_sum = task.criterion.grid is grid and task.criterion.variable is variable  # over parts: one run has the optimum
-    n_recursions = (1 if is_sum else 4) if task.criterion.finish is finish else n
-    return QUICK_PRICES / n_classes if n_recursions * n**2 * n_classes <= QUICK_PRICES else 0.0
+    return QUICK_PRICES / n_classes if n <= most_atoms(task) else 0.0
+
+
+def most_atoms(task: Task) -> int:
+    """The most atoms for which the quadratic recursion takes about a second."""
+    criterion, prices = task.criterion, QUICK_PRICES / task.atoms.counts.shape[1]
+    if criterion.finish is not finish:  # a run for each number of parts
+        return math.floor(prices ** (1 / 3))
+    is_sum = criterion.grid is grid and criterion.variable is variable  # over parts: one run has the optimum
+    return math.isqrt(int(prices / (1 if is_sum else 4)))
+
+
+def why_given_up(task: Task) -> str:
+    """Why search="auto" proves nothing of a task, in words."""
+    name, most = task.criterion.name, most_atoms(task)
+    if can_prune(task) and (task.criterion.finish is finish or task.n_atoms <= FEW_ATOMS):
+        return "the proof takes longer than search='auto' gives it; search='exact' goes on"
+    go_on = "search='exact' tries all pairs"
+    if task.criterion.floor is floor:
+        return f"criterion {name!r} has no `floor`, and there are more than {most:,} values; write one, or {go_on}"
+    if task.criterion.finish is not finish:
+        return f"criterion {name!r} has a `finish`, and there are more than {FEW_ATOMS:,} values; {go_on}"
+    return f"no floor of criterion {name!r} serves here, and there are more than {most:,} values; {go_on}"
 
 
 class AllBounds(DynamicProgram):

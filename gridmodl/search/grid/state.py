@@ -107,7 +107,13 @@ def make_task(
     """Make the task of searching a grid over encoded columns with `limits` of each, for a problem of this `kind`.
 
     Without classes, `target` holds the weights of the rows, all of one class. A partitioned target is the last column.
+    Kernels read arrays of these without looking at lengths, which are checked here.
     """
+    if len(limits) != len(columns) or not all(isinstance(one, Limits) for one in limits):
+        raise ValueError(f"limits must be one Limits for each of the {len(columns)} columns, got {limits!r}")
+    n_rows = [column.n_rows for column in columns]
+    if any(n != len(target.codes) for n in n_rows):
+        raise ValueError(f"columns must have the {len(target.codes)} rows of the target, got {n_rows}")
     if len(target.codes) * target.n_classes > MAX_ROW_COUNTS:
         raise ValueError(
             f"{len(target.codes)} rows by {target.n_classes} classes is a table of more than {MAX_ROW_COUNTS} counts; "

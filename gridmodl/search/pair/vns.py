@@ -5,11 +5,13 @@
     pass       move each value to the group where it costs least; shift each bound to its best place
     descend    splits, passes, merges, and pairs of groups merged and split, in turn until they save little
     round      from the best grid: forced splits of half or all of its parts, passes, merge to one cell keeping the best
-               grid, descend; kept if it is cheaper. As long as the best grid is one cell, another start instead
+               grid, descend; kept if it is cheaper. As long as the best grid is one cell, another start instead. On a
+               small table forced splits of half, a start from few random parts, and forced merges, in turn
 
 Neither many random groups nor few are a safe start alone: on sparse data, many lead back to one cell, while few with
 splits find the pattern. To get from a local optimum to a better one, forced splits are by far the best: restarts,
-random groups, annealing, and splits that must save all ended at higher costs.
+random groups, annealing, and splits that must save all ended at higher costs. Small tables have local optima that no
+split leaves, such as three groups whose values should be in two others; there a start takes about as long as a round.
 
 After M. Boullé, "Data grid models for preparation and modeling in supervised learning", 2011, section 6.
 """
@@ -43,8 +45,11 @@ FINER, MANY, SOME, FEW = 256, 64, 16, 4  # numbers of random parts of each varia
 MANY_PASSES, FEW_PASSES = 3, 20
 NEAR = (40, 16)  # numbers of spectral groups to start from
 NEAR_PASSES = 4  # passes over them
-# One part per value is a start if the merges of all pairs take at most this many prices: 10 ms.
-FINEST_PRICES = 2e6
+# A table is small if the merges of all pairs of values take at most this many prices, 10 ms: then one part per value is
+# a start, and rounds are of three kinds.
+SMALL_PRICES = 2e6
+NEW_PARTS = 8  # largest number of random parts that a round of a small table starts from
+MERGED = 4  # one of so many parts merges with another in a round of forced merges
 TURNS = 6  # largest number of turns of a descent
 LITTLE = 2e-7  # a descent ends with a turn that saves at most this share of the cost
 QUIET_ROUNDS = 2  # rounds in a row without a cheaper grid that end the search, per unit of effort
@@ -107,6 +112,7 @@ class _Run:
         self.best = self.pair.save()
         self.is_polishing = False
         self.points = Points(self.pair, np.random.default_rng(seed)) if _has_points(self.pair) else None
+        self.is_small = _is_small(self.pair)
 
     def run(self, effort: int) -> None:
         """Search from all starts, then in rounds until QUIET_ROUNDS * `effort` rounds in a row find nothing cheaper."""
@@ -228,15 +234,23 @@ class _Run:
         return not (is_cheaper(self.pair.cost, best.cost) or is_cheaper(best.cost, self.pair.cost))
 
     def _round(self, n_quiet: int) -> bool:
-        """Find a local optimum near the best grid; return whether it is cheaper."""
+        """Find a local optimum near the best grid, or from new parts; return whether it is cheaper."""
         pair = self.pair
         self.best_so_far.n_rounds += 1
         if not self.best_so_far.best.variables:
             return self._start((FEW, FEW) if self.points is None else (NEAR[0], NEAR[0]), self.points is not None)
+        kind = n_quiet % 3 if self.is_small else 0
+        if kind == 1:
+            more = np.empty(1, dtype=np.int64)
+            bind(draw_numbers)(self.seed, NEW_PARTS - 1, more)
+            return self._start((2 + int(more[0]), 2 + int(more[0])))
         pair.load(self.best)
         pair.price()
         for k in (0, 1):
-            self._force_splits(k, all_of_them=n_quiet % 2 == 1)
+            if kind == 2:
+                self._force_merges(k)
+            else:
+                self._force_splits(k, all_of_them=not self.is_small and n_quiet % 2 == 1)
         self._passes(2)
         if not self.clock.stopped:
             merge(pair, self.limits)
@@ -275,20 +289,38 @@ class _Run:
         else:
             cut_intervals(pair, k, chosen)
 
+    def _force_merges(self, k: int) -> None:
+        """Merge some random groups of variable k with others, or intervals with those before, even at a loss."""
+        pair = self.pair
+        n = pair.n_parts[k]
+        chance, other = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+        bind(draw_numbers)(self.seed, MERGED, chance)
+        bind(draw_numbers)(self.seed, n, other)
+        merges = chance == 0
+        labels = np.where(merges, other, np.arange(n)) if pair.is_group(k) else np.cumsum(~merges) - (not merges[0])
+        pair.put(k, labels[pair.sides[k].part])
+
 
 def _has_points(pair: Pair) -> bool:
     """Whether both variables are categorical with more than MANY values, so that random groups may find nothing."""
     return all(pair.is_group(k) and pair.n_atoms(k) > MANY for k in (0, 1))
 
 
-def _start_sizes(pair: Pair) -> list[tuple[int, int]]:
-    """Numbers of parts to start from: one part per value, if a merge of these is quick, then random parts."""
+def _is_small(pair: Pair) -> bool:
+    """Whether all merges of pairs of values take at most SMALL_PRICES prices."""
     n_0, n_1 = pair.n_atoms(0), pair.n_atoms(1)
     merges = [n * n / 2 if pair.is_group(k) else n for k, n in enumerate((n_0, n_1))]
-    finest = [(n_0, n_1)] if merges[0] * n_1 + merges[1] * n_0 <= FINEST_PRICES else []
+    return merges[0] * n_1 + merges[1] * n_0 <= SMALL_PRICES
+
+
+def _start_sizes(pair: Pair) -> list[tuple[int, int]]:
+    """Numbers of parts to start from, each once: one part per value, if a table is small, then random parts."""
+    n_0, n_1 = pair.n_atoms(0), pair.n_atoms(1)
+    finest = [(n_0, n_1)] if _is_small(pair) else []
     # If each of a hundred intervals of one variable goes with one of the other, 64 intervals each miss some for good.
-    finer = [] if pair.is_group(0) and pair.is_group(1) else [(FINER, FINER)]
-    return [*finest, *finer, (MANY, MANY), *([] if _has_points(pair) else [(FEW, FEW), (SOME, SOME)])]
+    finer = [] if pair.is_group(0) and pair.is_group(1) else [FINER]
+    sizes = [*finer, MANY, *([] if _has_points(pair) else [FEW, SOME])]
+    return list(dict.fromkeys([*finest, *((min(n, n_0), min(n, n_1)) for n in sizes)]))
 
 
 def draw_numbers(seed: Any, n: int, numbers: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from gridmodl_khiops11 import LAST_TOWER, Khiops11, log_normaliser, log_star
 from sklearn.datasets import load_iris
@@ -110,3 +111,21 @@ def test_data_with_nothing_to_tell_apart():
     assert model.informative == []
     constant = {"x": [1.0, 2.0, 3.0], "y": ["a", "a", "a"]}
     assert gridmodl.optimize(constant, criterion="khiops11").informative == []
+
+
+def test_all_seeds_find_the_same_grid_of_a_small_table_from_rows_and_from_counts():
+    rng = np.random.default_rng([38, 0])
+    sizes = (14, 16)  # as occupation and education of the adult data
+    first, second = (np.sort(rng.normal(size=n)) for n in sizes)
+    logs = 0.8 * np.outer(first, second) + 0.25 * rng.normal(size=sizes)
+    shares = np.exp(logs + rng.normal(size=sizes[0])[:, None] + rng.normal(size=sizes[1]))
+    counts = rng.multinomial(46_000, (shares / shares.sum()).ravel()).reshape(sizes)
+    cells = np.nonzero(counts)
+    weights = counts[cells]
+    columns = {name: values.astype(str) for name, values in zip("ab", cells, strict=True)}
+    rows = {name: np.repeat(values, weights) for name, values in columns.items()}
+    found = [
+        gridmodl.optimize(columns, weights=weights, criterion=Khiops11(), random_state=seed).cost for seed in range(20)
+    ]
+    found += [gridmodl.optimize(rows, criterion=Khiops11(), random_state=seed).cost for seed in range(5)]
+    assert found == pytest.approx([min(found)] * len(found), rel=1e-12)

@@ -41,3 +41,32 @@ def test_no_restart_of_a_plain_local_search_is_cheaper(seed):
     cost, grid, _ = naive_joint.best_of_restarts(naive_joint.table_of(*columns.values()), 10, seed)
     assert grid[0].shape == (len(set(columns["first"])),)
     assert gridmodl.optimize(columns, random_state=seed).cost <= cost + 1e-6
+
+
+def make_small_table(seed, n_rows=46_000, sizes=(14, 16)):
+    """Counts of two columns of few values, as occupation and education: dependent, with more or less alike values."""
+    rng = np.random.default_rng([38, seed])
+    first, second = (np.sort(rng.normal(size=n)) for n in sizes)
+    logs = 0.8 * np.outer(first, second) + 0.25 * rng.normal(size=sizes)
+    shares = np.exp(logs + rng.normal(size=sizes[0])[:, None] + rng.normal(size=sizes[1]))
+    return rng.multinomial(n_rows, (shares / shares.sum()).ravel()).reshape(sizes)
+
+
+def test_all_seeds_find_the_same_grid_of_a_small_table_from_rows_and_from_counts():
+    counts = make_small_table(0)  # rounds of splits alone ended 6.7 nats higher for 18 of 20 seeds
+    cells = np.nonzero(counts)
+    weights = counts[cells]
+    columns = {name: values.astype(str) for name, values in zip("ab", cells, strict=True)}
+    rows = {name: np.repeat(values, weights) for name, values in columns.items()}
+    found = [gridmodl.optimize(columns, weights=weights, random_state=seed).cost for seed in range(20)]
+    found += [gridmodl.optimize(rows, random_state=seed).cost for seed in range(5)]
+    assert found == pytest.approx([min(found)] * len(found), rel=1e-12)
+
+
+def test_a_small_table_keeps_its_limits():
+    counts = make_small_table(1, 2_000, (9, 8))
+    cells = np.nonzero(counts)
+    columns = {name: values.astype(str) for name, values in zip("ab", cells, strict=True)}
+    for seed in range(3):
+        model = gridmodl.optimize(columns, weights=counts[cells], max_parts=3, min_rows=100, random_state=seed)
+        assert all(2 <= len(part.rows) <= 3 and part.rows.min() >= 100 for part in model.partitions.values())

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gridmodl
-from gridmodl.model.copies import suspicion_of
+from gridmodl.evidence.suspicion import suspicion_of
 
 rng = np.random.default_rng(0)
 N = 400
