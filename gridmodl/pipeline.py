@@ -159,17 +159,20 @@ def optimize(
         so is a value that would be left alone; with ``special=[]`` only the latter.
     missing : {"auto", "apart"} or dict by column name
         Where missing values of a numerical column go: to a part of their own or to the lowest interval, whichever is
-        cheaper; with ``"apart"``, always to a part of their own. No limit on the rows of a part moves them: a part of
-        missing values alone may have fewer. In a grid, a column that tells nothing is left out whole. With a grouped or
-        numerical target, ``"apart"`` is refused; there, missing values with fewer rows than ``min_rows`` are cut off at
-        the end of the search, wherever that pays.
+        cheaper; with ``"apart"``, always to a part of their own. No limit moves them: a part of missing values alone
+        may have fewer rows than ``min_rows``, and is none of ``max_parts``. In a grid, a column that tells nothing is
+        left out whole. With a grouped or numerical target, ``"apart"`` is refused; there, missing values that
+        ``min_rows`` or ``max_parts`` kept from a part of their own are cut off at the end of the search, wherever that
+        pays.
     monotone : {"increasing", "decreasing", "peak", "valley", "auto"} or dict by column name, optional
         The share of the event never decreases (increases) from interval to interval; up to a peak it rises and then
-        falls, and the other way round for a valley; ``"auto"`` takes the cheaper of increasing and decreasing. With a
-        numerical target and one numerical column, it is the order of the means of the target, and nothing is proven.
+        falls, and the other way round for a valley; ``"auto"`` takes the cheapest of these, and
+        ``Model.certificate.order`` says which. With a numerical target and one numerical column, it is the order of the
+        means of the target, which ``Model.limits`` says, and nothing is proven.
         Parts of missing values and special codes are exempt. For one column, as `min_events` and `min_difference`.
     max_parts : int or dict by column name, optional
-        Maximum number of parts of each partition, also of a partitioned target; special codes count.
+        Maximum number of parts of each partition, also of a partitioned target. Parts of special codes, and of missing
+        values alone, do not count. A grid with missing values is then searched twice, with them apart and without.
     min_rows : int, float or dict by column name, optional
         Minimum number of rows of a part, or their share of all rows if it is a float below 1. A single part, special
         codes and missing values that are a part of their own may have fewer. Without it, a wide gap between the values

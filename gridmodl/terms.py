@@ -76,7 +76,7 @@ PROBLEMS = {
     "density": ProblemKind("density of one column", has_target=False, has_widths=True),
 }
 
-# Width of the domain of a density, from its lowest to its highest value: widths are whole numbers, so that they add up.
+# Width of the domain of a density: widths are whole numbers, so that they add up.
 DOMAIN = 2**60
 
 

@@ -76,7 +76,8 @@ def optimize_density(
     weights : array-like of shape (n,), optional
         Whole numbers: a row of weight w counts as w rows, each drawn into a fold on its own.
     domain : (low, high), optional
-        Where values can lie; by default the range of the rows.
+        Where values can lie; by default the range of the rows, and half a step more at both ends if these are whole
+        numbers, or on another lattice.
     max_parts : int, optional
         Largest number of parts; by default 1,001, or fewer where further cuts would take time quadratic in the rows,
         as kernels do on evenly spaced values.
@@ -166,7 +167,9 @@ def build_model(sample: Sample, found: FoundParts, held_out: HeldOut | None, clo
         per_row = held_out.log_likelihood / held_out.n_rows - math.log(sample.domain.width)
     path = found.bounds[:0] if found.path is None else found.path
     return DensityModel(
-        partition=Partition(sample.name, "numerical", counts[:, None], found.bounds, is_utc=sample.is_utc),
+        partition=Partition(
+            sample.name, "numerical", counts[:, None], found.bounds, is_utc=sample.is_utc, step=sample.step
+        ),
         domain=sample.domain.ends(),
         n_rows=sample.n_rows,
         n_missing=sample.n_missing,
@@ -220,7 +223,7 @@ def equal_width(
     --------
     >>> from gridmodl.density import equal_width
     >>> equal_width([0.0, 1.0, 2.0, 10.0], 4).partition.bounds
-    array([2.5, 5. , 7.5])
+    array([2.25, 5.  , 7.75])
     """
     _check_parts("n_parts", 1 if n_parts is None else n_parts)
     _check_parts("max_parts", max_parts)

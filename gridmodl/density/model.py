@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.data.domain import Domain, domain_of, log_ratio
+from gridmodl.data.domain import Domain, domain_of, first_inside, in_engine, log_ratio
 from gridmodl.data.frames import ARRAYS, make_frame, read_column, read_frame
 from gridmodl.data.numbers import Numbers
 from gridmodl.data.targets import encode_weights
 from gridmodl.density.sample import read_numbers
 from gridmodl.model.densities.histogram import Unit, shown_unit
 from gridmodl.model.labels import counted, labels_of
-from gridmodl.model.partition import Partition
-from gridmodl.model.policy import Policy
+from gridmodl.model.partition import Partition, as_type_of
+from gridmodl.model.policy import NEUTRAL
 
 METHODS = ("likelihood", "kernel", "equal width", "equal frequency")
 
@@ -30,15 +30,16 @@ class DensityModel:
 
     With m rows in a part of width w, n rows in all and W the width of the domain, it is
     ``(m + w/W) / (w (n + 1))``: one more row is spread over the domain, so no density is 0 and no log-likelihood
-    infinite. The density integrates to 1 over the domain. Values outside the domain have the density of the outer part
-    on their side.
+    infinite. The density integrates to 1 over the domain. A value outside it has the probability of the outer part on
+    its side, (m + w/W) / (n + 1), times 1/((m + 1) W): below any inside. It marks outliers, and belongs to no integral.
 
     Attributes
     ----------
     partition : Partition
         The parts; ``partition.bounds`` are the inner bounds, of the column's own type, ``partition.counts`` the rows.
     domain : ndarray of two
-        Lower and upper end: the range of the rows, or the argument ``domain``.
+        Lower and upper end: the argument ``domain``, or the range of the rows. Values on a lattice, such as whole
+        numbers, have half a step more at both ends, rounded down in integers and dates: each is as wide as a step.
     n_rows : int
         Number of rows, weights counted, without missing values.
     n_missing : int
@@ -118,8 +119,8 @@ class DensityModel:
 
     def log_density(self, data: Any) -> NDArray[np.float64]:
         """The logarithm of `density` at each value of `data`; NaN for a missing value."""
-        parts = self.transform(data)
-        return np.where(parts < 0, np.nan, self.log_densities[parts])
+        parts, logs = self._classes_of(data)
+        return np.where(parts < 0, np.nan, logs[parts])
 
     def log_likelihood(self, data: Any, weights: Any = None) -> float:
         """The logarithm of the density, summed over the rows.
@@ -138,20 +139,20 @@ class DensityModel:
         --------
         >>> import gridmodl
         >>> model = gridmodl.optimize_density([0.0, 0.1, 0.2, 0.3, 4.0], max_parts=1)
-        >>> round(model.log_likelihood([1.0, 2.0]), 6)  # twice log(1/4)
-        -2.772589
+        >>> round(model.log_likelihood([1.0, 2.0]), 6)  # twice log(1/4.1): half a step of 0.1 at both ends
+        -2.821974
         """
-        parts = self.transform(data)
+        parts, logs = self._classes_of(data)
         rows = encode_weights(None if weights is None else read_column(weights, "weights"), len(parts))
-        counts = np.bincount(parts + 1, rows, self.n_parts + 1)[1:]
-        return math.fsum((counts * self.log_densities).tolist())
+        counts = np.bincount(parts + 1, rows, len(logs) + 1)[1:]
+        return math.fsum((counts * logs).tolist())
 
     def transform(self, data: Any) -> NDArray[np.int64]:
         """The part of each value of `data`; -1 for a missing value. A value outside the domain is in an outer part."""
         column = self._column(data)
         if column is None:
             return np.empty(0, dtype=np.int64)
-        return self.partition.part_of_encoded(column, Policy(missing="neutral"))
+        return self.partition.part_of_encoded(column, NEUTRAL)
 
     def table(self, frame: str | None = None) -> Any:
         """One row per part: its rows, their share, its width and its density, per unit as in `widths` and `densities`.
@@ -245,6 +246,24 @@ class DensityModel:
         from gridmodl.density.records import read_density
 
         return read_density(source)
+
+    def _classes_of(self, data: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Part of each value, -1 for a missing one, and the logarithm of the density of each part.
+
+        The parts are one below the domain, those of the model, and one above the domain.
+        """
+        rows, column = self.partition.counts[[0, -1], 0], self._column(data)
+        outer = log_ratio(rows, self.shares[[0, -1]], self.n_rows) + np.log(self.shares[[0, -1]])
+        beyond = outer - np.log(rows + 1.0) - math.log(self._domain.width)
+        logs = np.concatenate([beyond[:1], self.log_densities, beyond[1:]])
+        if column is None:
+            return np.empty(0, dtype=np.int64), logs
+        parts = self.partition.part_of_encoded(column, NEUTRAL)
+        if np.all(parts < 0):  # missing values are of any type
+            return parts, logs
+        values = in_engine(as_type_of(self.domain, self.partition.is_utc, column))  # rounded up, if at all
+        low, high = in_engine(first_inside(self.domain, self.partition.step))
+        return np.where(parts >= 0, parts + 1 - (values < low) + (values > high), -1), logs
 
     def _column(self, data: Any) -> Numbers | None:
         """The column as numbers; None if it has no rows."""

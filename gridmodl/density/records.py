@@ -14,7 +14,7 @@ from gridmodl import __version__
 from gridmodl.data.domain import domain_of
 from gridmodl.density.fitting import KERNELS
 from gridmodl.density.model import METHODS, DensityModel
-from gridmodl.model.file.checks import check_one_of, check_run
+from gridmodl.model.file.checks import check_one_of, check_run, check_step
 from gridmodl.model.file.fields import MAX_INTEGER, ModelFileError, read_fields, read_integer, wrong
 from gridmodl.model.file.files import read_checked, write_checked
 from gridmodl.model.file.partitions import partition_record, read_partition
@@ -130,6 +130,7 @@ def _check_parts(model: DensityModel) -> None:
         raise wrong("partition.is_utc", f"must be false, as {model.type} is no date")
     if partition.unlabelled is not None:
         raise wrong("partition.unlabelled", "must not be there, as a density has no classes")
+    check_step(partition.step, domain_of(model.domain, model.type).width, "partition.step")
     bounds, counts = partition.bounds, partition.counts
     if bounds.dtype != model.type or not _are_inside(bounds, model) or not np.all(bounds[1:] > bounds[:-1]):
         raise wrong("partition.bounds", f"must ascend inside the domain and be of {model.type}")

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from gridmodl.data.bounds import EXACT, bounds_between
 from gridmodl.data.columns import encode_column, kind_of
-from gridmodl.data.domain import Domain
+from gridmodl.data.domain import Domain, domain_around
 from gridmodl.data.frames import ARRAYS, Name, Raw, as_array, read_column, read_frame
+from gridmodl.data.lattice import step_of
 from gridmodl.data.numbers import Numbers, encode_numbers
 from gridmodl.data.targets import encode_weights
 
@@ -21,6 +22,7 @@ class Sample(NamedTuple):
 
     name: Name
     domain: Domain
+    step: float  # of the lattice of the values, half of which lies beyond them in the domain; 0 for none
     is_utc: bool
     positions: NDArray[np.float64]  # of each value, ascending
     rows: NDArray[np.int64]  # of each value
@@ -71,13 +73,16 @@ def sample_of(column: Numbers, rows: NDArray[np.int64] | None, domain: Any = Non
         n_infinite = int(np.count_nonzero(~np.isfinite(values)))
         raise ValueError(f"column {name!r} holds {n_infinite} infinite values, which have no density; drop those rows")
     values, rows = _sorted(values, rows)
-    found = _domain(column, values, domain)
+    step = step_of(values[np.append(True, values[1:] != values[:-1])], column.type) if domain is None else 0.0
+    found = _domain(column, values, domain, step)
     positions = found.positions(values)
+    if step and column.type.kind != "f":  # the lower end is rounded down, by half of a unit if the step is odd
+        positions -= np.ldexp(float(int(step) % 2) / 2.0, -found.exponent)
     starts = np.flatnonzero(np.append(True, positions[1:] > positions[:-1]))
     ends = np.append(starts[1:], len(values))
     counts = ends - starts if rows is None else np.add.reduceat(rows, starts)
     return Sample(
-        name, found, column.is_utc, positions[starts], counts.astype(np.int64), values[starts], values[ends - 1],
+        name, found, step, column.is_utc, positions[starts], counts.astype(np.int64), values[starts], values[ends - 1],
         n_missing, kind,
     )  # fmt: skip
 
@@ -109,11 +114,11 @@ def _sorted(values: NDArray[Any], rows: NDArray[np.int64] | None) -> tuple[NDArr
     return values[order], rows[order]
 
 
-def _domain(column: Numbers, values: NDArray[Any], ends: Any) -> Domain:
-    """The domain between `ends`, or the range of the sorted values if `ends` is None."""
+def _domain(column: Numbers, values: NDArray[Any], ends: Any, step: float) -> Domain:
+    """The domain between `ends`; if that is None, of the sorted values, on a lattice with this `step`, 0 for none."""
     low, high = (values[0], values[-1]) if ends is None else _checked_ends(column, ends)
     with np.errstate(over="ignore"):
-        domain = Domain(low, high, column.type)
+        domain = domain_around(low, high, column.type, step)
         if ends is None and low == high:
             raise ValueError(
                 f"column {column.name!r} has one distinct value, {domain.ends()[0]}: a domain without width has no "

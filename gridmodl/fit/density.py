@@ -77,9 +77,6 @@ def with_masses(column: Numbers, table: Table, options: Options) -> Options:
     special = encode_special(own, column)
     found = distinct_values(column, table.target.weights, special.codes)
     most = 0 if given is not None and not own else NO_LIMIT
-    max_parts = options.of(column.name).max_parts
-    if max_parts is not None:
-        most = min(most, max(0, max_parts - 1 - special.n_parts))
     masses = find_masses(found, most)
     in_own_type = masses.view(column.type) if column.type.kind in "mM" else masses
     return options._replace(special={column.name: [*own, *in_own_type]})
@@ -154,7 +151,7 @@ def with_widths(partition: Partition, column: Numbers) -> Partition:
     if partition.n_special:
         sizes = partition.special_sizes or [1] * len(masses)
         n_values[n_intervals:] = np.add.reduceat(masses, np.append(0, np.cumsum(sizes)[:-1]))
-    return replace(partition, n_values=n_values, widths=widths, domain=domain)
+    return replace(partition, n_values=n_values, widths=widths, domain=domain, step=found.step)
 
 
 def widths_and_rows(partition: Partition) -> NDArray[np.int64]:
@@ -216,10 +213,10 @@ def make_fold(found: DistinctValues, held: NDArray[np.int64], has_gaps: bool) ->
     places, rows = at[kept > 0], kept[kept > 0]
     if len(places) < 2:
         return None
-    bounds = (places[1:] + places[:-1]) / 2.0
+    bounds = found.middles(places[:-1], places[1:])
     if has_gaps:
         gaps = wide_gaps(found._replace(values=found.values[kept > 0], rows=rows))
-        ends = np.column_stack([found.places(gaps.low), found.places(gaps.high)]).ravel()
+        ends = np.column_stack([found.places_between(gaps.low), found.places_between(gaps.high)]).ravel()
         bounds = np.insert(bounds, np.column_stack([gaps.at, gaps.at + 1]).ravel(), ends)
         rows = np.insert(rows, np.repeat(gaps.at + 1, 2), 0)
     begins = _begins(cumulated(bounds))

@@ -79,7 +79,7 @@ def _without_rows(partition: Partition, column: Column, n_classes: int) -> Parti
     default = None if partition.others is None else partition.default
     return replace(
         partition, name=column.name, counts=counts, unlabelled=None, missing=missing, default=default, widths=None,
-        domain=None, lowest=None, highest=None,
+        domain=None, lowest=None, highest=None, step=0.0,
     )  # fmt: skip
 
 

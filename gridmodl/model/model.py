@@ -595,9 +595,13 @@ class Model:
 
         Of a model of one column without a target: densities are per unit of the column, for dates and durations per
         unit of their type: with m of N rows in an interval of width w, in a domain of width W, it is
-        ``(m + w/W) / (w (N + 1))``, so that no density is 0. A value outside the domain, from the lowest to the highest
-        value, has the density of the outer interval on its side. A mass has the logarithm of its probability,
-        m / (N + 1), in place of a density. Over the domain, densities and masses sum to 1. A missing value has NaN.
+        ``(m + w/W) / (w (N + 1))``, so that no density is 0. The domain goes from the lowest to the highest value; of
+        whole numbers and other lattices, from half a step below to half a step above. A mass has the logarithm of its
+        probability, m / (N + 1), in place of a density. Over the domain, densities and masses sum to 1. A missing value
+        has NaN.
+
+        A value outside the domain, of any model, has the probability of the outer interval of m rows on its side times
+        ``1/((m + 1) W)``: below any inside, so that it marks outliers. It belongs to no integral.
 
         Of a joint grid: the probability of the row's cell, times the density of each value given its part. See Notes.
 
@@ -628,8 +632,8 @@ class Model:
         --------
         >>> import gridmodl
         >>> model = gridmodl.optimize([0.0, 0.5, 1.5, 2.5, 3.5, 4.0], criterion="bayesian-blocks")
-        >>> model.log_density([1.0, None]).round(4)  # log(1/4), as there is one interval of width 4
-        array([-1.3863,     nan])
+        >>> model.log_density([1.0, None]).round(4)  # log(1/4.5): one interval, half a step of 0.5 at both ends
+        array([-1.5041,     nan])
         """
         return density_of(self).log_density(data)
 
@@ -649,8 +653,9 @@ class Model:
     def sample(self, n: int, random_state: int | None = None) -> Any:
         """Draw `n` values or rows at random from the density of a model without a target.
 
-        Numbers are floats, or dates or durations of the type of the column; they lie between the lowest and the highest
-        value, or are masses. The same `random_state` draws the same values. For a target, see `conditional`.
+        Numbers are floats, or dates or durations of the type of the column; they lie in the domain of `log_density`, or
+        are masses. Rounded to the lattice of their column, they are whole numbers. The same `random_state` draws the
+        same values. For a target, see `conditional`.
 
         Returns
         -------

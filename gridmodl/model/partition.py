@@ -102,7 +102,11 @@ class Partition:
         column, the width is not. None for other models.
     domain : ndarray of two or None
         Lowest and highest of the values of a numerical column that are neither missing nor special; empty if there are
-        none. None for columns with infinite values, and for models from old files.
+        none. Of a density whose values are on a lattice, half a step beyond both, rounded down in integers and dates.
+        None for columns with infinite values, and for models from old files.
+    step : float
+        Of a density: the step of the lattice that its values are on, such as 1 for whole numbers, in the unit of
+        ``widths``; each width is a whole multiple of it. 0 if they are on none, and for other models.
     given_names : tuple of str or None
         Name of each part that the user gave with `Model.rename`, None for the others; empty if there are none.
     lowest, highest : ndarray or None
@@ -132,6 +136,7 @@ class Partition:
     given_names: tuple[str | None, ...] = ()
     lowest: NDArray[Any] | None = None
     highest: NDArray[Any] | None = None
+    step: float = 0.0
     # From files of versions 3 and 4, which lack `value_rows`: their `gridmodl.codelength.log_orders`.
     _log_orders: float = math.nan
 

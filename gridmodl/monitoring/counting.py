@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.columns import Column, count_rows, encode_column, encode_for_model, encode_values
+from gridmodl.data.domain import first_inside
 from gridmodl.data.frames import Frame, Name, Raw, entry_weights, read_frame
 from gridmodl.data.numbers import Numbers, is_text
 from gridmodl.data.table import take_column
@@ -310,7 +311,7 @@ def _outside(compared: Compared, column: Numbers, part: NDArray[np.int64], rows:
     assert partition.domain is not None  # noqa: S101  for mypy: `has_range`
     is_number = (part < partition.n_parts - partition.n_special) & ~_is_missing(column)
     values = column.values.view(column.type) if column.type.kind in "mM" else column.values
-    low, high = partition.domain
+    low, high = first_inside(partition.domain, partition.step)
     return np.stack([rows.by_period(is_number & (values < low)), rows.by_period(is_number & (values > high))], axis=1)
 
 

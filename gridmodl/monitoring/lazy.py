@@ -14,6 +14,7 @@ import narwhals as nw
 import numpy as np
 
 from gridmodl.clock import Clock
+from gridmodl.data.domain import first_inside
 from gridmodl.data.frames import Name
 from gridmodl.data.remote.counting import MAX_VALUES
 from gridmodl.data.remote.queries import (
@@ -91,7 +92,7 @@ class LazyNew(NamedTuple):
         if compared.has_range:
             assert partition.domain is not None  # noqa: S101  for mypy
             dtype = self.frame.collect_schema()[compared.name]
-            low, high = literals(partition.domain, zone_of(dtype, partition))
+            low, high = literals(first_inside(partition.domain, partition.step), zone_of(dtype, partition))
             value = as_time(value, dtype)
             is_number = ~value.is_null() & (part < partition.n_parts - partition.n_special)
             side = nw.when(is_number & (value > high)).then(nw.lit(1)).otherwise(nw.lit(0))

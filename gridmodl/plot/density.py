@@ -69,8 +69,8 @@ class DensityDisplay:
     >>> import gridmodl
     >>> waits = list(range(100)) + list(range(100, 1000, 50))
     >>> display = gridmodl.plot.DensityDisplay.from_model(gridmodl.optimize_density(waits)).plot()
-    >>> display.edges
-    array([  0. ,  99.5, 950. ])
+    >>> display.edges.tolist()
+    [-0.5, 99.5, 950.5]
     """
 
     ax_: Axes

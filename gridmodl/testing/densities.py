@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gridmodl.analysis.cost_terms import Counted, Side
 from gridmodl.data.domain import AROUND, DistinctValues, wide_gaps
+from gridmodl.data.lattice import ROUNDING, step_of
 from gridmodl.pipeline import optimize, price
 from gridmodl.pricing import numerical_values, variable_of
 from gridmodl.terms import DOMAIN, Criterion, Problem, params_record
@@ -78,12 +79,16 @@ def finest_density(criterion: Criterion, values: NDArray[np.float64]) -> tuple[C
     If the criterion prices gaps, both halves of a wide one are parts too.
     """
     distinct, rows = np.unique(values, return_counts=True)
-    bounds = (distinct[1:] + distinct[:-1]) / 2.0
+    bounds, step = (distinct[1:] + distinct[:-1]) / 2.0, step_of(distinct, distinct.dtype)
     if criterion.empty_parts:
-        gaps = wide_gaps(DistinctValues(distinct, rows, distinct.dtype))
+        gaps = wide_gaps(DistinctValues(distinct, rows, distinct.dtype, step))
         bounds = np.sort(np.concatenate([bounds, gaps.low, gaps.high]))
         rows = np.insert(rows, np.repeat(gaps.at + 1, 2), 0)
-    shares = (np.append(bounds, distinct[-1]) - np.append(distinct[0], bounds)) / (distinct[-1] - distinct[0])
+    ends = bounds
+    if step:  # half a step above the last point up to each bound
+        ends = distinct[0] + (np.floor((bounds - distinct[0]) / step + ROUNDING) + 0.5) * step
+    low, high = distinct[0] - step / 2.0, distinct[-1] + step / 2.0
+    shares = (np.append(ends, high) - np.append(low, ends)) / (high - low)
     widths = np.rint(shares * DOMAIN).astype(np.int64)
     problem = Problem("density", len(values), 1, np.empty(0, dtype=np.int64))
     known = variable_of(criterion, problem, numerical_values(len(distinct)))

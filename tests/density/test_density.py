@@ -15,6 +15,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from oracles import naive_density
+from oracles.naive_histogram import domain_of_values
 
 import gridmodl.data.domain
 import gridmodl.density.fitting
@@ -65,7 +66,7 @@ class TestAgainstTheDefinition:
     @pytest.mark.parametrize("asked", ASKED, ids=NAMES)
     def test_every_cut(self, asked):
         for values in samples():
-            path, _ = naive_density.grow(sorted(values.tolist()), values.min(), values.max(), kernel_of(asked), 12)
+            path, _ = naive_density.grow(sorted(values.tolist()), *domain_of_values(values), kernel_of(asked), 12)
             model = optimize_density(values, max_parts=13, **asked)
             assert model.path == pytest.approx(np.array(path), rel=1e-12)
 
@@ -83,7 +84,7 @@ class TestAgainstTheDefinition:
     def test_min_rows(self):
         values = np.random.default_rng(2).exponential(size=24)
         for asked in ASKED:
-            path, _ = naive_density.grow(sorted(values), values.min(), values.max(), kernel_of(asked), 20, 5)
+            path, _ = naive_density.grow(sorted(values), *domain_of_values(values), kernel_of(asked), 20, 5)
             model = optimize_density(values, min_rows=5, max_parts=21, n_folds=2, **asked)
             assert model.path == pytest.approx(np.array(path))
             assert model.partition.counts.min() >= 5
@@ -93,14 +94,14 @@ class TestAgainstTheDefinition:
             for model in (optimize_density(values), equal_width(values, 5), equal_frequency(values, 4)):
                 test = np.linspace(values.min() - 1.0, values.max() + 1.0, 50)
                 rows, cuts = values.tolist(), model.partition.bounds.tolist()
-                expected = naive_density.log_likelihood(test, rows, cuts, values.min(), values.max())
+                expected = naive_density.log_likelihood(test, rows, cuts, *domain_of_values(values))
                 assert model.log_likelihood(test) == pytest.approx(expected)
                 assert np.log(model.density(test)).sum() == pytest.approx(expected)
 
     def test_cross_validated_equal_width(self):
         for values in samples(20):
             model = equal_width(values, max_parts=9, n_folds=4, random_state=3)
-            rows, low, high = sorted(values.tolist()), values.min(), values.max()
+            rows, (low, high) = sorted(values.tolist()), domain_of_values(values)
             fold, curve = naive_density.folds_of(len(rows), min(4, len(rows)), 3), np.zeros(9)
             for f, k in itertools.product(range(max(fold) + 1), range(1, 10)):
                 cuts = [low + j * (high - low) / k for j in range(1, k)]
@@ -288,7 +289,7 @@ class TestModel:
         assert optimize_density(np.random.default_rng(0).random(20_000)).n_parts == 1
         even = optimize_density(np.arange(100_000.0))
         assert even.n_parts == 1
-        assert len(even.path) == 2  # both ends have half a gap; what lies between is flat
+        assert len(even.path) == 0  # each value has a step, the ends too
 
     def test_likelihood_is_the_better_score(self):
         rng = np.random.default_rng(0)
@@ -301,21 +302,24 @@ class TestModel:
         for values in samples():
             for model in (*(optimize_density(values, **asked) for asked in ASKED), equal_width(values, max_parts=50)):
                 assert (model.densities * model.widths).sum() == pytest.approx(1.0)
-                assert model.widths.sum() == pytest.approx(values.max() - values.min())
+                assert model.widths.sum() == pytest.approx(np.ptp(domain_of_values(values)))
                 assert model.partition.counts.sum() == model.n_rows == len(values)
 
     def test_outside_and_missing(self):
-        model = equal_width([0.0, 1.0, 2.0, 10.0], 2)
+        model = equal_width([0.0, 1.0, 2.0, 10.0], 2, domain=(0.0, 10.0))
         assert model.transform([-5.0, 5.0, 5.1, 99.0, np.nan, np.inf]).tolist() == [0, 0, 1, 1, -1, 1]
-        density = model.density([-5.0, 0.0, 99.0, np.nan])
-        assert density[:3] == pytest.approx(np.array([3.5, 3.5, 1.5]) / 25.0)
-        assert np.isnan(density[3])
+        density = model.density([0.0, 10.0, -5.0, 99.0, np.inf, np.nan])
+        assert density[:2] == pytest.approx(np.array([3.5, 1.5]) / 25.0)
+        outer = np.array([3.5 / 5.0 / 4.0, 1.5 / 5.0 / 2.0, 1.5 / 5.0 / 2.0]) / 10.0  # below any inside
+        assert density[2:5] == pytest.approx(outer)
+        assert density[2:5].max() < model.densities.min()
+        assert np.isnan(density[5])
         assert model.log_likelihood([0.0, np.nan]) == pytest.approx(math.log(3.5 / 25.0))
         assert model.log_likelihood([]) == 0.0
         assert model.log_likelihood([np.nan]) == 0.0
 
     def test_empty_parts_are_not_impossible(self):
-        model = equal_width([0.0, 1.0, 10.0], 5)
+        model = equal_width([0.0, 1.0, 10.0], 5, domain=(0.0, 10.0))
         assert model.partition.counts[:, 0].tolist() == [2, 0, 0, 0, 1]
         assert model.density([5.0])[0] == pytest.approx(0.2 / (2.0 * 4.0))
         assert math.isfinite(model.log_likelihood([5.0, 3.0]))
@@ -350,8 +354,8 @@ class TestModel:
     def test_few_rows(self):
         two = optimize_density([1.0, 2.0])
         assert (two.n_parts, two.n_folds) == (1, 2)
-        assert two.density([1.5]) == pytest.approx(1.0)
-        assert two.held_out.tolist() == [0.0]  # a row alone cannot be cut
+        assert two.density([1.5]) == pytest.approx(0.5)
+        assert two.held_out.tolist() == [-math.log(2.0)]  # a row alone cannot be cut
         assert optimize_density([4.0], domain=(0.0, 5.0)).held_out.tolist() == []
         assert equal_width([1.0, 2.0]).n_parts >= 1
         assert equal_width([4.0], domain=(0.0, 5.0)).n_parts == 1
@@ -421,7 +425,7 @@ class TestTypes:
         days = np.datetime64("2024-01-01") + np.repeat(np.arange(100), [5] * 50 + [1] * 50).astype("m8[D]")
         model = optimize_density(days)
         assert model.partition.labels == ["(-inf, 2024-02-19]", "(2024-02-19, inf)"]
-        assert model.density(np.array(["2024-01-05"], dtype="M8[D]"))[0] == pytest.approx(250.5 / 49.5 / 301)
+        assert model.density(np.array(["2024-01-05"], dtype="M8[D]"))[0] == pytest.approx(250.5 / 50 / 301)
         assert "density per day" in model.summary()
         assert model.domain.dtype == days.dtype
         wide = optimize_density(days, domain=(datetime.date(2023, 1, 1), datetime.date(2025, 1, 1)))

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from oracles.naive_histogram import end_of, step_of_values
 
 import gridmodl
 from gridmodl import Model, ModelFileError, cost_by_parts, get_criterion, optimize, price, verify
@@ -43,7 +44,9 @@ def slow_price(name, parts, n_values):
 def cut(values, cuts):
     """Rows and shares of the parts that begin at the distinct values number `cuts`, bounds midway between values."""
     distinct, rows = np.unique(values, return_counts=True)
-    edges = [distinct[0], *((distinct[i - 1] + distinct[i]) / 2.0 for i in cuts), distinct[-1]]
+    step = step_of_values(values)
+    bounds = (end_of((distinct[i - 1] + distinct[i]) / 2.0, distinct[0], step) for i in cuts)
+    edges = [distinct[0] - step / 2.0, *bounds, distinct[-1] + step / 2.0]
     sums = np.add.reduceat(rows, [0, *cuts]).tolist()
     return list(zip(sums, (np.diff(edges) / (edges[-1] - edges[0])).tolist(), strict=True))
 
@@ -200,9 +203,10 @@ class TestMasses:
         assert shared.partitions["x0"].special_sizes == (2,)
         assert set(shared.sample(500, 0).tolist()) & {0.0, ZEROS[50]} == {0.0, ZEROS[50]}
 
-    def test_no_more_than_the_limit_allows(self):
-        assert optimize(ZEROS, max_parts=1).partitions["x0"].n_parts == 1
-        assert optimize(ZEROS, max_parts=2).partitions["x0"].labels == ["(-inf, inf)", "mass at 0.0"]
+    def test_they_do_not_count_for_max_parts(self):
+        model = optimize(ZEROS, max_parts=1)
+        assert model.partitions["x0"].labels == ["(-inf, inf)", "mass at 0.0"]
+        assert verify(model, ZEROS), verify(model, ZEROS).reason
 
     def test_none_of_no_values(self):
         from gridmodl.data.domain import DistinctValues
@@ -227,8 +231,9 @@ class TestDensities:
 
     def test_values_outside_and_missing(self):
         model = optimize([1.0, 2.0, 3.0, 4.0])
-        inside, below, above, missing = model.log_density([2.5, -7.0, 9.0, None])
-        assert inside == below == above == pytest.approx(math.log(1 / 3))
+        inside, low, high, below, above, missing = model.log_density([2.5, 0.5, 4.5, 0.49, 9.0, None])
+        assert inside == low == high == pytest.approx(math.log(1 / 4))
+        assert below == above == pytest.approx(math.log(1 / (5 * 4)))
         assert math.isnan(missing)
 
     def test_score_leaves_missing_values_out(self):
@@ -295,8 +300,8 @@ class TestColumns:
             (np.arange(0, 7201).astype("M8[s]"), "hour", 3600.0),
             (np.arange(100_000, 100_100).astype("m8[s]").astype("m8[ms]"), "second", 1000.0),
             (np.arange(0, 1900).astype("m8[ms]"), "millisecond", 1.0),
-            (np.arange(2).astype("M8[D]"), "day", 1.0),  # one day wide
-            (np.arange(2).astype("M8[D]").astype("M8[us]"), "hour", 3600e6),
+            (np.arange(2).astype("M8[D]"), "day", 1.0),  # two days wide
+            (np.arange(2).astype("M8[D]").astype("M8[us]"), "hour", 3600e6),  # one day: two moments are no lattice
             (np.arange(30).astype("M8[W]"), "week", 1.0),
             (np.arange(30).astype("M8[M]"), "month", 1.0),
             (np.arange(50).astype("M8[25s]"), "minute", 2.4),
@@ -306,7 +311,8 @@ class TestColumns:
     def test_dates_and_durations_are_shown_in_a_unit_that_people_think_in(self, values, unit, size):
         """The largest of day, hour, minute and second of which the domain has two; never finer than the type."""
         model, other = optimize(values, special=[], max_parts=1), gridmodl.density.equal_width(values, n_parts=1)
-        width = float((values[-1] - values[0]).astype(np.int64)) / size
+        step = 0.0 if unit == "hour" and len(values) == 2 else float((values[1] - values[0]).astype(np.int64))
+        width = (float((values[-1] - values[0]).astype(np.int64)) + step) / size
         for summary in (model.summary(), other.summary()):
             assert f"density per {unit}\n" in summary
             assert f" {1.0 / width:.4g}\n" in f"{summary}\n"
@@ -343,7 +349,7 @@ class TestColumns:
     def test_large_integers_and_near_floats(self):
         large = 2**60 + np.array([0, 1, 2, 3, 500, 1000])
         model = optimize(large)
-        assert model.partitions["x0"].widths.sum() == 1000.0
+        assert model.partitions["x0"].widths.sum() == 1001.0
         near = np.array([0.0, 1e-300, 2e-300, 1.0])
         assert optimize(near, criterion=PENALIZED).partitions["x0"].widths.sum() == 1.0
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from fuzz.columns import MISSING, Column, categorical, classes, numerical, ordinal
+from fuzz.columns import CONTAINERS, MISSING, TIMES, Column, categorical, classes, numerical, ordinal
 from scipy import sparse
 
 import gridmodl
@@ -207,10 +207,10 @@ def n_classes_of(rng: Rng) -> int:
     return int(rng.choice([1, 2, 2, 2, 3, 3, 4, 6]))
 
 
-def limits_of(rng: Rng, n_rows: int, least_parts: int = 1) -> dict[str, Any]:
+def limits_of(rng: Rng, n_rows: int) -> dict[str, Any]:
     limits: dict[str, Any] = {}
     if rng.random() < 0.25:
-        limits["max_parts"] = int(rng.integers(least_parts, least_parts + 4))
+        limits["max_parts"] = int(rng.integers(1, 5))
     if rng.random() < 0.25:
         is_share = rng.random() < 0.3
         limits["min_rows"] = float(rng.choice([0.1, 0.3])) if is_share else int(rng.integers(1, 3 + n_rows // 3))
@@ -305,18 +305,25 @@ def many_values_case(rng: Rng) -> Case:
 
 
 def special_case(rng: Rng) -> Case:
+    """Few or many special codes under any criterion, beside missing values, fixed bounds, and one row a value."""
     case = one_column(rng, "special", numerical if rng.random() < 0.6 else categorical)
-    n_levels = len(case.columns["x"].values)
-    codes = rng.permutation(n_levels)[: int(rng.integers(1, 3))].tolist()
-    is_shared = bool(rng.random() < 0.5)
-    n_parts = 1 if is_shared else len(codes)
-    missing = "apart" if rng.random() < 0.3 else "auto"
+    if rng.random() < 0.4:  # nearly as many parts as rows
+        case = replace(case.taken(np.unique(case.columns["x"].levels, return_index=True)[1]), weights=None)
+    column = case.columns["x"]
+    n_levels, most = len(column.values), int(rng.choice([2, 2, 5]))
+    codes = rng.permutation(n_levels)[: int(rng.integers(1, most + 1))].tolist()
+    rules: dict[str, Any] = {}
+    seen = column.levels if case.weights is None else column.levels[case.weights > 0]
+    plain = np.setdiff1d(seen, [MISSING, *codes])
+    if column.kind == "numerical" and len(plain) > 1 and rng.random() < 0.3:
+        rules["fixed"] = [int(rng.choice(plain[:-1]))]
     return replace(
         case,
         codes=tuple(codes),
-        is_shared=is_shared,
-        missing=missing,
-        limits=limits_of(rng, case.n_rows, n_parts + 1 + (missing == "apart")),
+        rules=rules,
+        is_shared=bool(rng.random() < 0.5),
+        missing="apart" if rng.random() < 0.3 else "auto",
+        limits=limits_of(rng, case.n_rows),
     )
 
 
@@ -337,7 +344,7 @@ def monotone_case(rng: Rng) -> Case:
         classes(rng, of_rows, 2),
         weights,
         "auto",
-        limits_of(rng, n_rows, len(codes) + 1),
+        limits_of(rng, n_rows),
         str(rng.choice(["increasing", "decreasing", "auto"])),
         codes,
     )
@@ -376,7 +383,7 @@ def rules_case(rng: Rng) -> Case:
         classes(rng, of_rows, n_classes),
         weights,
         one_search(rng),
-        limits_of(rng, n_rows, len(codes) + 1 + (missing == "apart")),
+        limits_of(rng, n_rows),
         str(rng.choice(["increasing", "decreasing", "auto", "peak", "peak", "valley", "valley"]))
         if has_order
         else None,
@@ -487,7 +494,7 @@ def known_grid_case(rng: Rng) -> Case:
             rules["fixed"] = [int(rng.choice(plain[:-1]))]
         if rng.random() < 0.3:
             rules["allowed"] = sorted(rng.choice(n_levels, int(rng.integers(0, n_levels + 1)), replace=False).tolist())
-    limits = limits_of(rng, case.n_rows, len(codes) + 2 + (missing == "apart"))
+    limits = limits_of(rng, case.n_rows)
     is_shared = len(codes) > 1 and rng.random() < 0.5
     return replace(case, codes=codes, rules=rules, missing=missing, limits=limits, is_shared=is_shared, known=known)
 
@@ -656,6 +663,47 @@ def each_case(rng: Rng) -> Case:
     )
 
 
+LATTICE_STEPS = {
+    "float64": (1.0, 0.5, 0.1, 0.01, 1.0 / 3.0, 2.54, 60.0), "float32": (1.0, 0.5, 0.1), "int64": (1, 7), "int8": (1,),
+    "int32": (1, 5), "M8[D]": (1, 7), "M8[s]": (1, 86_400), "m8[s]": (1, 60),
+}  # fmt: skip
+LATTICE_OFFSETS = {"float64": (0.0, 0.99, -20.0), "int64": (0, -30, 2**60), "int32": (0, 1000)}
+FAR_CODES = (-60, -59, 70, 71, 100)  # points, far from all others
+
+
+def lattice_case(rng: Rng) -> Case:
+    """Density of points of a lattice, some without rows; at times all have many rows, and codes are far from them."""
+    name = str(rng.choice(list(LATTICE_STEPS)))
+    step = rng.choice(LATTICE_STEPS[name]).item()
+    offset = rng.choice(LATTICE_OFFSETS.get(name, (0,))).item()
+    if rng.random() < 0.4:
+        points, most_rows = np.arange(int(rng.integers(5, 9))), (20, 41)
+        codes = rng.choice(FAR_CODES, int(rng.integers(1, 3)), replace=False)
+    else:
+        points = np.cumsum(rng.integers(1, int(rng.choice([2, 3, 5])), int(rng.integers(5, 10))))
+        points, most_rows = np.append(points, points[-1] + 1), (1, 6)  # two neighbours there must be
+        codes = points[:0]
+    every = np.sort(np.append(points, codes))
+    levels = np.repeat(np.arange(len(every)), rng.integers(*most_rows, len(every)))
+    weights = None if len(codes) else weights_of(rng, len(levels), 0.3)
+    limits = {"min_rows": 1} | ({} if len(codes) else {"max_parts": int(rng.integers(1, 9))})
+    values = (every * step + offset).astype(np.int64).view(name) if name in TIMES else every * step + offset
+    kept = list(values) if name in TIMES else values.astype(name).tolist()
+    return Case(
+        "lattice",
+        "density",
+        "modl",
+        {"x": Column("numerical", name, levels, kept, str(rng.choice(CONTAINERS)))},
+        None,
+        None if weights is None else weights + 1,  # each value keeps rows
+        method=DENSITY_CRITERIA[int(rng.integers(0, len(DENSITY_CRITERIA)))],
+        limits=limits,
+        codes=tuple(np.flatnonzero(np.isin(every, codes)).tolist()),
+        rules={"points": every.tolist(), "step": step},
+        seed=int(rng.integers(0, 100)),
+    )
+
+
 # Of so many cases of all kinds, each kind has about so many.
 KINDS: dict[str, tuple[int, Callable[[Rng], Case]]] = {
     "numerical": (24, numerical_case),
@@ -677,6 +725,7 @@ KINDS: dict[str, tuple[int, Callable[[Rng], Case]]] = {
     "target grid": (4, target_grid_case),
     "density": (3, density_case),
     "histogram": (4, histogram_case),
+    "lattice": (4, lattice_case),
 }
 
 
@@ -690,7 +739,7 @@ def make_case(seed: int, number: int) -> tuple[Case, Rng]:
 
 
 SHARE_OF_ORDINAL = 0.15
-ON_NUMBERS_ALONE = ("baseline", "density", "histogram", "sparse", "longer")
+ON_NUMBERS_ALONE = ("baseline", "density", "histogram", "lattice", "sparse", "longer")
 
 
 def with_levels(case: Case, rng: Rng) -> Case:

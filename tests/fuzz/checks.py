@@ -15,7 +15,7 @@ import onnxruntime
 from fuzz.cases import NO_CLASS, Case, Rng
 from fuzz.columns import Column
 from fuzz.enumeration import least_rows, lowest, lowest_of_many, plain_price, priced
-from fuzz.histograms import check_histogram
+from fuzz.histograms import check_histogram, check_lattice
 from oracles import naive_density
 from report.databases import Stored, run
 from testing.lanes import refuse_overflow
@@ -58,8 +58,8 @@ def check_case(case: Case, rng: Rng, tally: Tally) -> None:
     """Find the model of a case and check it; under NUMBA_DISABLE_JIT too, where random numbers wrap around."""
     with warnings.catch_warnings(), np.errstate(over="call", call=refuse_overflow):
         warnings.simplefilter("error")
-        if case.kind in ("density", "histogram"):
-            (check_density if case.kind == "density" else check_histogram)(case, rng)
+        if case.kind in OF_DENSITIES:
+            OF_DENSITIES[case.kind](case, rng)
             return
         if case.kind == "each":
             check_each(case, rng, tally)
@@ -153,15 +153,14 @@ def class_counts(rows: Case, parts: Any, n_parts: int, model: Model) -> list[lis
 def _check_limits(case: Case, partition: Any) -> None:
     most, least = case.limits.get("max_parts", 2**62), least_rows(case)
     # With placement="median", values that only unlabelled rows have are one more part.
-    n_parts = partition.n_parts - int(
-        case.is_placed and np.sum((partition.counts.sum(axis=1) == 0) & (partition.rows > 0))
-    )
-    assert n_parts <= most, f"{partition.name!r} has {n_parts} parts, of {most} allowed"
     rows = partition.counts.sum(axis=1) if case.is_placed else partition.rows
     rows = rows[: len(rows) - partition.n_special]
+    is_unplaced = (rows == 0) & (partition.rows[: len(rows)] > 0)
     is_alone = partition.is_missing_apart or (None,) in partition.groups
     if is_alone:
-        rows = np.delete(rows, partition.missing)
+        rows, is_unplaced = np.delete(rows, partition.missing), np.delete(is_unplaced, partition.missing)
+    n_parts = np.count_nonzero(~is_unplaced)
+    assert n_parts <= most, f"{partition.name!r} has {n_parts} parts besides exempt ones, of {most} allowed"
     if np.count_nonzero(rows) > 1:
         assert rows[rows > 0].min() >= least, f"a part of {partition.name!r} has {rows.min()} rows, fewer than {least}"
 
@@ -518,3 +517,10 @@ def check_density(case: Case, rng: Rng) -> None:
     for what, other in others.items():
         assert other.partition.bounds.tolist() == model.partition.bounds.tolist(), f"bounds {what}"
         assert other.log_likelihood(values) == model.log_likelihood(values), f"log-likelihood {what}"
+
+
+OF_DENSITIES: dict[str, Callable[[Case, Rng], None]] = {
+    "density": check_density,
+    "histogram": check_histogram,
+    "lattice": check_lattice,
+}

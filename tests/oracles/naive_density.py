@@ -6,6 +6,7 @@ import itertools
 import math
 
 import numpy as np
+from oracles.naive_histogram import domain_of_values
 
 TOLERANCE = 1e-9
 KERNELS = {
@@ -75,13 +76,14 @@ def grow(rows, low, high, kernel, max_cuts, min_rows=1):
 
 
 def log_likelihood(test, rows, cuts, low, high):
-    """Of rows that had no part in the cuts, with one row spread over the domain."""
+    """Of rows that had no part in the cuts, with one row spread over the domain; beyond it, of one more row."""
     edges, n, total = [low, *sorted(cuts), high], len(rows), 0.0
     for x in test:
         i = next((i for i, cut in enumerate(sorted(cuts)) if x <= cut), len(cuts))
         w = edges[i + 1] - edges[i]
         m = sum(1 for y in rows if (y > edges[i] or i == 0) and (y <= edges[i + 1] or i == len(cuts)))
-        total += math.log((m + w / (high - low)) / (w * (n + 1)))
+        inside = (m + w / (high - low)) / (w * (n + 1))
+        total += math.log(inside if low <= x <= high else inside * w / ((m + 1) * (high - low)))
     return total
 
 
@@ -95,7 +97,7 @@ def folds_of(n_rows, n_folds, seed):
 def cross_validated(rows, kernel, n_folds, seed, max_cuts=1000, min_rows=1):
     """The log-likelihood of held-out rows by number of cuts, and all cuts of all rows."""
     rows = sorted(rows)
-    low, high = rows[0], rows[-1]
+    low, high = domain_of_values(rows)
     path, _ = grow(rows, low, high, kernel, max_cuts, min_rows)
     fold, curves = folds_of(len(rows), min(n_folds, len(rows)), seed), []
     for f in range(max(fold) + 1):

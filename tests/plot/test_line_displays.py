@@ -115,7 +115,7 @@ def test_steps_are_densities():
     display = DensityDisplay.from_model(model).plot(ax=new_axes(), sample=pd.Series([5.0, 7.0, None]))
     drawn = display.stairs_.get_data()
     assert np.allclose(drawn.values, model.densities)
-    assert drawn.edges.tolist() == [0.0, *model.partition.bounds, 950.0]
+    assert drawn.edges.tolist() == [-0.5, *model.partition.bounds, 950.5]
     assert np.sum(drawn.values * np.diff(drawn.edges)) == pytest.approx(1.0)
     assert display.ax_.lines[0].get_xdata().tolist() == [5.0, 7.0]
     assert title_of(display) == r"\$wait\$: 2 parts by likelihood"
@@ -132,13 +132,13 @@ def test_densities_of_dates_are_in_the_unit_of_the_axis():
     hours = np.arange(0, 100, 2).astype("M8[h]").astype("M8[us]")
     first = DensityDisplay.from_model(equal_width(hours, n_parts=1)).plot(ax=new_axes())
     assert first.ax_.get_ylabel() == "density per day"
-    assert first.stairs_.get_data().values.tolist() == [pytest.approx(24 / 98)]
+    assert first.stairs_.get_data().values.tolist() == [pytest.approx(24 / 100)]
     alone = DensityDisplay.from_model(gridmodl.optimize(hours[:20], special=[], max_parts=1)).plot(ax=new_axes())
     assert alone.ax_.get_ylabel() == "density per hour"
-    assert alone.stairs_.get_data().values.tolist() == [pytest.approx(1 / 38)]
+    assert alone.stairs_.get_data().values.tolist() == [pytest.approx(1 / 40)]
     above = DensityDisplay.from_model(equal_width(hours[:20], n_parts=1)).plot(ax=first.ax_)
     assert first.ax_.get_ylabel() == "density per day"
-    assert above.stairs_.get_data().values.tolist() == [pytest.approx(24 / 38)]
+    assert above.stairs_.get_data().values.tolist() == [pytest.approx(24 / 40)]
 
 
 def test_a_discretizer_without_a_target_has_densities():

@@ -238,12 +238,12 @@ def test_densities_of_dates_and_durations() -> None:
     days = pd.Series(pd.to_datetime("2024-01-01") + pd.to_timedelta([*range(50), *range(400, 410)], unit="D"))
     chart = section_of(gridmodl.optimize_density(days))["variables"][0]["chart"]
     assert chart["is_date"]
-    assert chart["edges"][0] == days.min().value // 10**6
+    assert chart["edges"][0] == (days.min() - pd.Timedelta(hours=12)).value // 10**6  # half a step of the lattice
     assert chart["edges"] == sorted(chart["edges"])
     assert (chart["title"], chart["unit"]) == ("density per day", "")
     chart = section_of(gridmodl.optimize_density(days - days.min()))["variables"][0]["chart"]
     assert not chart["is_date"]
-    assert (chart["edges"][0], chart["edges"][-1], chart["unit"]) == (0, 409, "days")
+    assert (chart["edges"][0], chart["edges"][-1], chart["unit"]) == (-0.5, 409.5, "days")
 
 
 @pytest.mark.parametrize("make", [gridmodl.optimize, gridmodl.optimize_density])

@@ -117,6 +117,24 @@ def test_one_column(dialect, criterion):
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
+def test_one_column_of_whole_numbers_and_of_days(dialect):
+    """Outside of the domain too, and between the points of the lattice, beside a bound of the user."""
+    rows = np.random.default_rng(1).integers(0, 12, 900)
+    rows[:200] = 4
+    model = optimize({"x": rows}, fixed=[6])
+    values = [-1.0, -0.51, -0.5, 0.0, 3.49, 3.5, 3.51, 4.0, 6.0, 6.2, 6.5, 6.7, 7.0, 11.0, 11.5, 11.6, 1e9, None]
+    logs = assert_same(model, dialect, {"x": Stored("double", values)})
+    assert logs[9] == logs[8] != logs[11]
+    assert max(logs[0], logs[1], *logs[15:17]) < min(logs[2:15])
+    days = optimize({"x": np.datetime64("2024-01-01") + rows})
+    asked = [dt.date(2023, 12, 29) + dt.timedelta(days=i) for i in range(20)]
+    stored = [one.isoformat() for one in asked] if dialect == "sqlite" else asked
+    assert_same(days, dialect, {"x": Stored("date", stored)}, {"x": np.array(asked, dtype="M8[D]")})
+    huge = optimize({"x": rows + 2**60})
+    assert_same(huge, dialect, {"x": Stored("int64", [2**60 + i for i in range(-3, 16)])})
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_single_cell_and_columns_without_numbers(dialect):
     model = Model.from_partitions({"a": [1.0, 2.0, 5.0], "c": list("xyy")}, None, {})
     new = {"a": Stored("double", [0.0, 1.5, 9.0, None]), "c": Stored("text", ["x", "y", "z", "y"])}

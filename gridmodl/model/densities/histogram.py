@@ -2,19 +2,22 @@
 
 With m of N rows in an interval of width w, in a domain of width W, its density is (m + w/W) / (w (N + 1)): one more row
 is spread over the domain, so that no density is 0. A mass of m rows has the probability m / (N + 1), or m / N if all
-values are masses. Intervals and masses sum to 1.
+values are masses. Intervals and masses sum to 1 over the domain. A value outside it has the probability of the outer
+interval on its side times 1/((m + 1) W), as in `spread`: below any inside, and in no integral.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.data.domain import Domain, domain_of, log_ratio
+from gridmodl.data.domain import Domain, domain_of, first_inside, in_engine, just_below, log_ratio
 from gridmodl.data.frames import read_column, read_frame
+from gridmodl.data.lattice import ROUNDING
 from gridmodl.data.targets import encode_weights
 from gridmodl.model.policy import Policy
 from gridmodl.terms import PROBLEMS
@@ -58,15 +61,46 @@ class Histogram(NamedTuple):
 
     @property
     def edges(self) -> NDArray[Any]:
-        """Ends of the intervals, in the column's own type: the ends of the domain and the bounds within it."""
+        """Ends of the intervals, in the column's own type: the ends of the domain and the bounds within it.
+
+        On a lattice, half a step above the last point up to each bound, rounded down in integers and dates.
+        """
         ends = self.partition.domain
         assert ends is not None  # noqa: S101  for mypy
         if self.domain is None:
             return ends
-        bounds = self.partition.bounds.astype(ends.dtype)
-        return np.concatenate(
-            [ends[:1], np.clip(bounds, ends[0], ends[1]) if ends.dtype.kind == "f" else bounds, ends[1:]]
-        )
+        bounds = np.clip(self.partition.bounds.astype(ends.dtype), ends[0], ends[1])
+        if self.partition.step:
+            steps = np.rint(np.cumsum(self.shares[:-1]) * (self.domain.width / self.partition.step))
+            low = np.repeat(in_engine(ends[:1]), len(steps))
+            after = self.domain.moved(low, steps * self.partition.step)
+            is_there = np.abs(after - bounds) <= ROUNDING * self.partition.step if ends.dtype.kind == "f" else False
+            bounds = np.where(is_there, bounds, after)
+        return np.concatenate([ends[:1], bounds, ends[1:]])
+
+    @property
+    def classes(self) -> tuple[Partition, NDArray[np.float64]]:
+        """Partition of all values by their density, and the logarithm of that of each part.
+
+        The parts are those of the model, the intervals as they end in `edges`, after one for the values below the
+        domain and before one for those above it.
+        """
+        n, logs, partition = self.n_intervals, self.log_densities, self.partition
+        if self.domain is None:
+            return partition, logs
+        ends, inner = self.edges[[0, -1]], self.edges[1:-1]
+        lowest = just_below(first_inside(ends, partition.step)[0])
+        has_width = np.flatnonzero(self.shares > 0.0)
+        outer = has_width[[0, -1]]
+        rows = partition.counts[outer, 0]
+        beyond = np.log(self.probabilities[outer]) - np.log(rows + 1.0) - math.log(self.domain.width)
+        bounds = [inner, ends[1:]]
+        if lowest is not None:  # else the type has no value below
+            below = np.array([lowest], dtype=ends.dtype)
+            bounds = [below, np.where(inner <= ends[0], below, inner), ends[1:]]  # a part without a width has no value
+        logs = np.concatenate([beyond[:1][: len(bounds) - 2], logs[:n], beyond[1:], logs[n:]])
+        counts = np.zeros((len(logs), 1), dtype=np.int64)
+        return replace(partition, bounds=np.concatenate(bounds), counts=counts), logs
 
     @property
     def densities(self) -> NDArray[np.float64]:
@@ -85,8 +119,9 @@ class Histogram(NamedTuple):
         if len(frame.columns) > 1 and (not frame.has_names or name not in frame.columns):
             raise ValueError(f"the model is of column {name!r} alone, data has {len(frame.columns)} other columns")
         raw = frame.columns[name] if name in frame.columns else next(iter(frame.columns.values()))
-        parts = self.partition.part_of_column(raw, Policy(missing="neutral"))
-        return np.where(parts < 0, np.nan, self.log_densities[parts])
+        classes, logs = self.classes
+        parts = classes.part_of_column(raw, Policy(missing="neutral"))
+        return np.where(parts < 0, np.nan, logs[parts])
 
     def sample(self, n: int, random_state: int | None) -> NDArray[Any]:
         """Random values: of a part by its probability, evenly spread over an interval."""
@@ -138,7 +173,8 @@ def histogram_of(model: Model) -> Histogram:
     with np.errstate(divide="ignore", invalid="ignore"):
         if len(ends) == 0:
             probabilities = rows / model.n_rows
-            return Histogram(partition, None, np.zeros(n), probabilities, np.log(probabilities))
+            logs = np.append(np.full(n, np.nan), np.log(probabilities[n:]))  # a value that is no mass has none
+            return Histogram(partition, None, np.zeros(n), probabilities, logs)
         domain = domain_of(ends, ends.dtype)
         shares = widths[:n] / domain.width
         probabilities = (rows + np.append(shares, np.zeros(len(rows) - n))) / (model.n_rows + 1.0)

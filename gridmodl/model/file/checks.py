@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gridmodl.data.columns import KINDS
 from gridmodl.data.domain import domain_of
 from gridmodl.data.frames import ARRAYS, Name
+from gridmodl.data.lattice import ROUNDING
 from gridmodl.model.cells import Cells
 from gridmodl.model.counts import input_cells
 from gridmodl.model.file.fields import shown, wrong
@@ -23,6 +24,7 @@ from gridmodl.model.partition import Partition
 from gridmodl.model.target_quantiles import PERCENTILES, TargetQuantiles
 from gridmodl.search.moves import is_cheaper
 from gridmodl.search.proof import LIMITED, METHODS, MONOTONE
+from gridmodl.search.rules import ORDERS
 from gridmodl.terms import PROBLEMS
 
 STOPPED = ("time limit", "interrupted")  # values of `Clock.stopped`; null if nothing cut the search short
@@ -111,6 +113,7 @@ def _check_widths(partition: Partition, model: Model, place: str) -> None:
     _check_presence(widths, has_widths, f"{place}.widths", model.problem)
     _check_domain(partition, model, f"{place}.domain")
     _check_ranges(partition, place)
+    check_step(partition.step, 0.0 if domain is None or widths is None else float(widths.sum()), f"{place}.step")
     if widths is None or domain is None:
         return
     if partition.kind != "numerical":
@@ -128,6 +131,15 @@ def _check_widths(partition: Partition, model: Model, place: str) -> None:
     width = domain_of(domain, domain.dtype).width
     if not 0.0 < width < math.inf or not math.isclose(float(widths.sum()), width, rel_tol=1e-9):
         raise wrong(f"{place}.widths", f"must add up to the width of the domain, {width!r}")
+    points = widths / (partition.step or width)
+    if partition.step and np.any(np.abs(points - np.rint(points)) > ROUNDING * np.maximum(points, 1.0)):
+        raise wrong(f"{place}.step", "must be the step of a lattice, and widths whole multiples of it")
+
+
+def check_step(step: float, width: float, place: str) -> None:
+    """Check that the step of a lattice is at most half of the `width` of a domain; 0 for no lattice."""
+    if not 0.0 <= 2.0 * step <= width * (1.0 + ROUNDING):
+        raise wrong(place, f"must be the step of a lattice in a domain of width {width!r}, got {step!r}")
 
 
 def _check_domain(partition: Partition, model: Model, place: str) -> None:
@@ -542,6 +554,11 @@ def check_certificate(model: Model) -> None:
     if certificate.monotone is not None and certificate.monotone not in MONOTONE:
         known = ", ".join(MONOTONE)
         raise wrong(f"{place}.monotone", f"must be null or one of {known}, got {shown(certificate.monotone)}")
+    if certificate.order is not None and (certificate.monotone != "auto" or certificate.order not in ORDERS):
+        known = ", ".join(ORDERS)
+        raise wrong(
+            f"{place}.order", f"must be null or, if monotone is auto, one of {known}; got {shown(certificate.order)}"
+        )
     if certificate.missing not in ("auto", "apart", LIMITED):
         raise wrong(f"{place}.missing", f"must be one of auto, apart, {LIMITED}, got {shown(certificate.missing)}")
     (partition,) = model.partitions.values()

@@ -74,6 +74,8 @@ def partition_record(partition: Partition, place: str) -> dict[str, Any]:
         record["unlabelled"] = partition.unlabelled.tolist()
     if partition.widths is not None:
         record["widths"] = partition.widths.tolist()
+    if partition.step:
+        record["step"] = float(partition.step)
     if partition.domain is not None:
         record["domain"] = write_array(partition.domain, f"{place}.domain")
     if partition.others is not None:
@@ -111,7 +113,9 @@ def read_partition(raw: Any, place: str, n_rows: int, version: int) -> Partition
     ranges = _range_fields(raw) if version > 5 and kind == "numerical" else []
     has_names = version > 5 and "names" in raw
     has_others = version > 5 and kind == "categorical" and "others" in raw
-    optional += [*(["widths"] if has_widths else []), *ranges, *(["names"] if has_names else [])]
+    has_step = version > 5 and kind == "numerical" and "step" in raw
+    optional += [*(["widths"] if has_widths else []), *(["step"] if has_step else []), *ranges]
+    optional += ["names"] if has_names else []
     optional += ["others"] if has_others else []
     record = read_fields(raw, place, tuple(dict.fromkeys((*fields, *optional))))
     facts: dict[str, Any] = {
@@ -134,6 +138,8 @@ def read_partition(raw: Any, place: str, n_rows: int, version: int) -> Partition
     facts |= _read_parts(record, place)
     if has_widths:
         facts["widths"] = np.array(read_floats(record["widths"], f"{place}.widths"), dtype=np.float64)
+    if has_step:
+        facts["step"] = read_float(record["step"], f"{place}.step")
     if has_others:
         facts["others"] = read_text(record["others"], f"{place}.others")
     if has_names:

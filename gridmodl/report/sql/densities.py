@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gridmodl.data.domain import just_below
 from gridmodl.model.counts import input_cells
 from gridmodl.model.densities.grid import GridDensity, TargetDensity, density_of
 from gridmodl.model.densities.histogram import Histogram
@@ -51,9 +52,8 @@ def density_query(model: Model, source: TableSource) -> DensityQuery:
     """The density of the rows of `source`."""
     density = density_of(model)
     if isinstance(density, Histogram):
-        partition = density.partition
-        logs = [*density.log_densities.tolist(), math.nan]
-        of_column = ValueClasses(partition, [*range(partition.n_parts), -1], logs)
+        partition, logs = density.classes
+        of_column = ValueClasses(partition, [*range(partition.n_parts), -1], [*logs.tolist(), math.nan])
         inner, name = _class_column(of_column, source)
         return DensityQuery([inner], f"{_case(name, of_column.logs, source)} AS {source.aliases.add(NAME)}", "")
     return _of_grid(density, source) if isinstance(density, GridDensity) else _of_target(density, source)
@@ -172,7 +172,7 @@ def _classes_of_categories(spread: CategorySpread) -> ValueClasses:
 
 
 class ValueStretch(NamedTuple):
-    """Values of a class, up to a bound in the type of `_just_below`."""
+    """Values of a class, up to a bound in the type of `just_below`."""
 
     bound: Any
     part: int
@@ -207,7 +207,7 @@ def _stretches(spread: NumberSpread) -> Iterator[ValueStretch]:
             continue
         logs = spread.log_within[part].tolist()
         low, high = _finer(spread.domain.in_own_type(list(spread.edges[3 * i + 1 : 3 * i + 3])))
-        below = _just_below(low)
+        below = just_below(low)
         if below is not None and (i == 0 or below > bounds[i - 1]):
             yield ValueStretch(below, part, logs[0])
         yield ValueStretch(high, part, logs[1])
@@ -231,13 +231,3 @@ def _finer(values: NDArray[Any]) -> NDArray[Any]:
         return values.astype(np.float64) if values.dtype.kind == "f" else values
     finest = np.dtype(f"{values.dtype.kind}8[us]")
     return values.astype(np.promote_types(values.dtype, finest))
-
-
-def _just_below(value: Any) -> Any:
-    """The largest value below `value`: `x <= it` is `x < value`. None if no integer is below."""
-    if value.dtype.kind == "f":
-        with np.errstate(over="ignore"):  # minus infinity is below the lowest float
-            return np.nextafter(value, -np.inf)
-    if value.dtype.kind in "mM":
-        return value - np.array(1, dtype=f"m8[{np.datetime_data(value.dtype)[0]}]")
-    return value - value.dtype.type(1) if value > np.iinfo(value.dtype).min else None

@@ -104,7 +104,7 @@ def test_the_fields_are_those_that_are_read():
         schema = STORED[f"urn:gridmodl:schema:partition:{version}"]
         more = {1: set(), 3: {"unlabelled"}}.get(version, {"unlabelled", "log_value_factorials"})
         more |= {"names"} if version == 6 else set()
-        widths = {"widths", "domain", "lowest", "highest"} if version == 6 else set()
+        widths = {"widths", "step", "domain", "lowest", "highest"} if version == 6 else set()
         assert fields_of(schema, slice(0, 1)) == {*fields["numerical"], *more, *widths}
         others = {"others"} if version == 6 else set()
         assert fields_of(schema, slice(1, 2)) == {*fields["categorical"], *more, *others}
@@ -264,7 +264,7 @@ def check_rewritten(new, old):
         assert new[field] == old[field]
     if old.get("certificate") is not None:  # it had no limits of later versions
         more = {"missing": "limited", "min_events": [], "min_difference": 0.0, "fixed": [], "allowed": None}
-        more["min_period_rows"] = None
+        more |= {"min_period_rows": None, "order": None}
         assert new["certificate"] == {**more, **old["certificate"]}
     for kept in ("partition", "target"):
         if isinstance(old.get(kept), dict):

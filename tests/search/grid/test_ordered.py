@@ -68,8 +68,10 @@ def test_the_means_keep_the_order_with_weights_missing_values_and_limits(order):
     partition = model.partition("x")
     first = int(partition.is_missing_apart)
     means = model._target_quantiles.means[first : partition.n_parts]
-    orders = ("increasing", "decreasing") if order == "auto" else (order,)
-    assert any(is_ordered(means, one) for one in orders)
+    orders = ORDERS if order == "auto" else (order,)
+    kept = [one for one in orders if is_ordered(means, one)]
+    assert kept
+    assert f"means that are monotone ({order}{f': {kept[0]}' if order == 'auto' else ''})" in model.limits
     assert partition.n_parts <= 6
     assert partition.n_parts > 1
     assert partition.rows[first:].min() >= 30
