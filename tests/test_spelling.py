@@ -44,7 +44,7 @@ GIVEN = {
     "monotone": (lambda: optimize({"age": DATA["age"]}, CLASSES, monotone="increase"), "'increasing'"),
     "placement": (lambda: optimize({"age": DATA["age"]}, CLASSES, unlabelled=-1, placement="medain"), "'median'"),
     "on_error": (lambda: optimize_each(DATA, CLASSES, on_error="warning"), "'warn'"),
-    "partitions": (lambda: price(DATA, {"agee": [2.5]}, CLASSES), "'age'"),
+    "partitions": (lambda: price(DATA, CLASSES, {"agee": [2.5]}), "'age'"),
     "a number for a text": (lambda: optimize(pd.DataFrame({1: CLASSES, 2: CLASSES}), "2"), "2"),
     "edit": (lambda: MODEL.edit("agee", bounds=[1.5]), "'age'"),
     "table": (lambda: MODEL.table("agee"), "'age'"),

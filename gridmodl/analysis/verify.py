@@ -379,16 +379,20 @@ def _wrong_limits(model: Model, name: Name, limits: Limits) -> str | None:
     is_free = _is_missing_alone(partition) and certificate is not None and certificate.missing != LIMITED
     # With placement="median" unlabelled rows are not priced; values that only they have are one more part.
     priced = partition.rows if PROBLEMS[model.problem].has_unlabelled else partition.counts.sum(axis=1)
-    n_parts = partition.n_parts - int(np.count_nonzero((priced == 0) & (partition.rows > 0)))
-    rows = priced[: partition.n_parts - partition.n_special]
+    rows, is_unpriced = (
+        of_parts[: partition.n_parts - partition.n_special]
+        for of_parts in (priced, (priced == 0) & (partition.rows > 0))
+    )
     if is_free and partition.missing is not None:
-        rows = np.delete(rows, partition.missing)
+        rows, is_unpriced = (np.delete(of_parts, partition.missing) for of_parts in (rows, is_unpriced))
+    n_parts = int(np.count_nonzero(~is_unpriced))
     widths = partition.widths
     if widths is not None and limits.min_rows > 0 and np.any((rows == 0) & (widths[: len(rows)] > 0)):
         return f"a part of {name!r} has no rows, the certificate is for at least {limits.min_rows}"
     rows = rows[rows > 0]
     if n_parts > limits.max_parts:
-        return f"column {name!r} has {n_parts} parts, the certificate is for at most {limits.max_parts}"
+        besides = " besides special ones and missing values" if n_parts < partition.n_parts else ""
+        return f"column {name!r} has {n_parts} parts{besides}, the certificate is for at most {limits.max_parts}"
     if certificate is not None and certificate.missing == "apart" and partition.missing is not None:
         is_shared = len(partition.bounds) > 0 and not partition.is_missing_apart
         if len(partition.groups[partition.missing]) > 1 if partition.kind == "categorical" else is_shared:

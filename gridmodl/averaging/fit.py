@@ -104,7 +104,7 @@ def average(
     monotone : None
         Refused: see Raises.
     max_parts : int, optional
-        Maximum number of parts; special codes count.
+        Maximum number of parts. Special codes do not count; missing values do where they are a part of their own.
     time_limit : float, optional
         Seconds after which the average of one part is returned, with ``stopped`` set; so does Ctrl-C.
     progress : bool or callable, optional

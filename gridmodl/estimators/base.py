@@ -103,7 +103,7 @@ counts : {"binary", "frequency"}, default="binary"
     with ``"frequency"`` an entry n, a whole number of 0 or more, counts n times.""",
     "max_parts": """
 max_parts : int or dict by column name, optional
-    Largest number of parts (bins) of a column.""",
+    Largest number of parts (bins) of a column; those of special codes, and of missing values alone, do not count.""",
     "max_groups": """
 max_parts : int, optional
     Largest number of groups of rows, and of groups of columns.""",

@@ -37,6 +37,7 @@ from gridmodl.search.grid.ordered import order_of_grid, ordered
 from gridmodl.search.grid.rows import Grid, make_grid
 from gridmodl.search.grid.state import GridTask, make_task, price_grid
 from gridmodl.search.grid.typical import typicality
+from gridmodl.search.moves import is_cheaper
 from gridmodl.search.rules import ANY_ORDER
 from gridmodl.terms import Criterion, level_of
 
@@ -88,8 +89,14 @@ def search_grids(table: Table, options: Options, n_jobs: int, random_state: int 
     task = replace(task, n_jobs=n_jobs, random_state=random_state)
     held: dict[int, HeldColumn] = {}
     if table.searched is None:
-        searching, held = hold_columns(columns, task, options)
-        found = of_values(run_engine(searching, options.search), held)
+        found, held = _search_held(columns, task, options)
+        limited = _with_missing_limited(columns, task, options)
+        if limited and not clock.look():
+            rules = {column.name: options.of(column.name).missing for column in columns}
+            exempt = options._replace(missing=rules | dict.fromkeys(limited, "apart"))
+            other, of_other = _search_held(columns, task, exempt)
+            if is_cheaper(other.grid.cost, found.grid.cost):
+                found, held = other, of_other
     else:
         atoms = {k: atom for k, column in enumerate(columns) for atom in _missing_atom(column)}
         found = missing_apart(task, run_engine(task, options.search), atoms)
@@ -101,6 +108,27 @@ def search_grids(table: Table, options: Options, n_jobs: int, random_state: int 
     check_cost(criterion, found.null.cost)
     check_cost(criterion, found.grid.cost)
     return Searched(columns, task, found, criterion, held, order)
+
+
+def _search_held(columns: list[Column], task: GridTask, options: Options) -> tuple[GridFound, dict[int, HeldColumn]]:
+    """Grids that keep what is known of the columns, and what each column keeps."""
+    searching, held = hold_columns(columns, task, options)
+    return of_values(run_engine(searching, options.search), held), held
+
+
+def _with_missing_limited(columns: list[Column], task: GridTask, options: Options) -> list[Name]:
+    """Columns with missing values that may have fewer parts than values.
+
+    A search with ``missing="auto"`` counts a part of missing values alone, which is exempt. So it is done again with
+    ``"apart"`` for these columns, which does not count it.
+    """
+    return [
+        column.name
+        for k, column in enumerate(columns)
+        if task.limits.of(k).max_parts < task.rows.n_atoms(k)
+        and _missing_atom(column)
+        and options.of(column.name).missing == "auto"
+    ]
 
 
 def _missing_atom(column: Column) -> list[int]:
@@ -346,7 +374,7 @@ def _reason(searched: Searched, k: int, n_inputs: int) -> str:
     found, task = searched.found, searched.task
     if task.rows.n_atoms(k) == 1:
         return "it has one value"
-    if task.limits.of(k).max_parts == 1:
+    if task.limits.of(k).max_parts == 1 and (k not in searched.held or searched.held[k].n_exempt == 0):
         return "max_parts=1 leaves it whole"
     if k in searched.held and len(searched.held[k].begins) == 1:
         return "allowed= has no bound between its values"

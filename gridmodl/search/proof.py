@@ -195,7 +195,7 @@ class Certificate:
         If each part cost ``slopes[i]`` more than it does, no partition's parts would cost less than ``totals[i]`` in
         all. So no partition into I parts has a sum below ``totals[i] - slopes[i] * I``.
     max_parts : int or None
-        The limit on the number of parts, those of special codes included.
+        The limit on the number of parts, besides those of special codes and one of missing values alone.
     min_rows : int
         The limit on the rows of a part.
     monotone : {"increasing", "decreasing", "peak", "valley", "auto"} or None
@@ -205,7 +205,8 @@ class Certificate:
         ``"auto"``.
     missing : {"auto", "apart", "limited"}
         Where missing values could go: to a part of their own, whatever its rows, or to another part; always to a part
-        of their own; or, in files of versions 1 to 5, as ``"auto"`` with ``min_rows`` as a limit for them too.
+        of their own; or, in files of versions 1 to 5, as ``"auto"`` with ``min_rows`` and ``max_parts`` as limits for
+        them too.
     min_events : tuple of int
         The limit on the rows of each class in a part; empty for none.
     min_difference : float

@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from gridmodl.data.atoms import Atoms, Target
 from gridmodl.data.columns import Column
-from gridmodl.data.frames import Name
 from gridmodl.data.numbers import Numbers, Special, encode_bounds, encode_special
 from gridmodl.data.table import Table
 from gridmodl.fit.options import ColumnOptions, Options
-from gridmodl.model.labels import counted
 from gridmodl.model.partition import Partition
 from gridmodl.model.stability import Stability
 from gridmodl.pricing import price_one_variable
@@ -124,17 +122,6 @@ def rest_is_enough(task: Task) -> bool:
     atoms, least = task.atoms, task.rules.min_counts
     is_enough = int(atoms.rows[1:].sum()) >= task.limits.min_rows
     return is_enough and (len(least) == 0 or bool(np.all(atoms.counts[1:].sum(axis=0) >= least)))
-
-
-def check_apart(name: Name, n_special: int, is_missing_apart: bool, max_parts: int, others: str | None) -> None:
-    """Raise ValueError if special parts and a part of missing values leave no part for the `others`, None for none."""
-    n_apart = n_special + is_missing_apart
-    if n_apart < max_parts or (others is None and n_apart == max_parts):
-        return
-    parts = [counted(n_special, "special part")] if n_special else []
-    parts += ["a part of missing values (missing='apart')"] if is_missing_apart else []
-    why = "allows fewer" if others is None else f"leaves none for the {others}"
-    raise ValueError(f"column {name!r} has {' and '.join(parts)}; max_parts={max_parts} {why}")
 
 
 def rules_of(

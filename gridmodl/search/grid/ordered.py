@@ -105,7 +105,7 @@ def _best_parts(task: GridTask, grid: Grid, k: int, rules: Rules, has_missing: b
         rules=rules.coarsen(starts),
     )
     found = [] if (joined := limited_optimum(one)) is None else [(joined.cost, joined.starts)]
-    if has_missing and one.n_atoms > 1 and one.limits.max_parts > 1:
+    if has_missing and one.n_atoms > 1:
         apart = limited_optimum(_first_apart(one))
         found += [] if apart is None else [(apart.cost, np.append(0, apart.starts + 1))]
     _, best = min(found, key=lambda one: one[0])
