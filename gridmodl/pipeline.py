@@ -36,12 +36,13 @@ from gridmodl.model.models import Models
 from gridmodl.plugins import criterion_for
 from gridmodl.progress import showing
 from gridmodl.search import Search
-from gridmodl.spelling import check_choice, check_columns
+from gridmodl.spelling import check_choice, check_columns, names_arguments
 from gridmodl.terms import Criterion
 
 ON_ERROR = ("warn", "ignore", "raise")
 
 
+@names_arguments
 def optimize(
     data: Any,
     target: Any = None,
@@ -159,17 +160,20 @@ def optimize(
         so is a value that would be left alone; with ``special=[]`` only the latter.
     missing : {"auto", "apart"} or dict by column name
         Where missing values of a numerical column go: to a part of their own or to the lowest interval, whichever is
-        cheaper; with ``"apart"``, always to a part of their own. No limit on the rows of a part moves them: a part of
-        missing values alone may have fewer. In a grid, a column that tells nothing is left out whole. With a grouped or
-        numerical target, ``"apart"`` is refused; there, missing values with fewer rows than ``min_rows`` are cut off at
-        the end of the search, wherever that pays.
+        cheaper; with ``"apart"``, always to a part of their own. No limit moves them: a part of missing values alone
+        may have fewer rows than ``min_rows``, and is none of ``max_parts``. In a grid, a column that tells nothing is
+        left out whole. With a grouped or numerical target, ``"apart"`` is refused; there, missing values that
+        ``min_rows`` or ``max_parts`` kept from a part of their own are cut off at the end of the search, wherever that
+        pays.
     monotone : {"increasing", "decreasing", "peak", "valley", "auto"} or dict by column name, optional
         The share of the event never decreases (increases) from interval to interval; up to a peak it rises and then
-        falls, and the other way round for a valley; ``"auto"`` takes the cheaper of increasing and decreasing. With a
-        numerical target and one numerical column, it is the order of the means of the target, and nothing is proven.
+        falls, and the other way round for a valley; ``"auto"`` takes the cheapest of these, and
+        ``Model.certificate.order`` says which. With a numerical target and one numerical column, it is the order of the
+        means of the target, which ``Model.limits`` says, and nothing is proven.
         Parts of missing values and special codes are exempt. For one column, as `min_events` and `min_difference`.
     max_parts : int or dict by column name, optional
-        Maximum number of parts of each partition, also of a partitioned target; special codes count.
+        Maximum number of parts of each partition, also of a partitioned target. Parts of special codes, and of missing
+        values alone, do not count. A grid with missing values is then searched twice, with them apart and without.
     min_rows : int, float or dict by column name, optional
         Minimum number of rows of a part, or their share of all rows if it is a float below 1. A single part, special
         codes and missing values that are a part of their own may have fewer. Without it, a wide gap between the values
@@ -244,6 +248,7 @@ def optimize(
         return table_model(table, options, random_state, clock, n_threads)
 
 
+@names_arguments
 def optimize_each(
     data: Any,
     target: Any = None,
@@ -368,10 +373,11 @@ def check_on_error(on_error: Any) -> None:
     check_choice("on_error", on_error, ON_ERROR)
 
 
-def kept_models(answers: Mapping[Name, Model | Exception], on_error: str, frame: str) -> Models:
+def kept_models(answers: Mapping[Name, Model | Exception], on_error: str, frame: str, level: int = 4) -> Models:
     """Collect the models of all columns, and handle errors as `on_error` says.
 
-    Warnings point to the line that called the public function, which must call this function directly.
+    Warnings point to the line that called the public function, which must call this function directly; it is `level`
+    frames up, one of them that of `names_arguments`.
     """
     errors = {name: answer for name, answer in answers.items() if isinstance(answer, Exception)}
     models = {name: answer for name, answer in answers.items() if isinstance(answer, Model)}
@@ -380,15 +386,16 @@ def kept_models(answers: Mapping[Name, Model | Exception], on_error: str, frame:
     if on_error == "warn":
         for name, error in errors.items():
             warnings.warn(
-                f"column {name!r} has no model: {error_beside_name(error, name)}", ColumnWarning, stacklevel=3
+                f"column {name!r} has no model: {error_beside_name(error, name)}", ColumnWarning, stacklevel=level
             )
     return Models(models, errors, frame)
 
 
+@names_arguments
 def price(
     data: Any,
-    partitions: Mapping[Name, Any],
     target: Any = None,
+    partitions: Mapping[Name, Any] | None = None,
     *,
     criterion: str | Criterion = "modl",
     weights: Any = None,
@@ -402,7 +409,7 @@ def price(
 
     Parameters
     ----------
-    data, partitions, target, criterion, weights, kinds, order, target_kind, unlabelled, special
+    data, target, partitions, criterion, weights, kinds, order, target_kind, unlabelled, special
         As in `Model.from_partitions`, which returns the whole model.
 
     Returns
@@ -418,9 +425,9 @@ def price(
     Examples
     --------
     >>> import gridmodl
-    >>> round(gridmodl.price([1, 2, 3, 4], {"x0": [2.5]}, ["a", "a", "b", "b"]), 4)
+    >>> round(gridmodl.price([1, 2, 3, 4], ["a", "a", "b", "b"], {"x0": [2.5]}), 4)
     5.193
-    >>> round(gridmodl.price({"a": [1, 2, 3, 4], "b": [5, 6, 7, 8]}, {"a": [2.5], "b": [6.5]}), 4)  # no target
+    >>> round(gridmodl.price({"a": [1, 2, 3, 4], "b": [5, 6, 7, 8]}, None, {"a": [2.5], "b": [6.5]}), 4)  # no target
     10.8923
     """
     model = model_of_partitions(

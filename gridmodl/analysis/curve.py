@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +33,13 @@ from gridmodl.search.column.subsets import groupings_by_parts
 from gridmodl.search.grid.exact import TooMany, best_beside
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.moves import NO_LIMIT, Limits
+from gridmodl.spelling import names_arguments
 from gridmodl.terms import Criterion
 
 if TYPE_CHECKING:
     from gridmodl.analysis.alternatives import ModelVariable
+
+Way = TypeVar("Way", Intervals, ValuesTask)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +107,7 @@ class CostByParts:
         return curve_html(self)
 
 
+@names_arguments
 def cost_by_parts(
     data: Any,
     target: Any = None,
@@ -128,7 +132,7 @@ def cost_by_parts(
         price of a part of ``"penalized-likelihood"`` is not chosen but 0 by default: the costs are those of the
         likelihood alone.
     max_parts : int
-        Largest number of parts, those of special codes included.
+        Largest number of parts, those of special codes and of missing values included; one other part there is always.
     time_limit : float, optional
         Seconds after which the search stops, as it does at Ctrl-C. Numbers of parts not reached until then get the
         partition of a greedy merge, with a gap.
@@ -186,12 +190,19 @@ def curve_of(column: Column, table: Table, options: Options, clock: Clock) -> tu
     """Costs and gaps of the best partitions of `column` by number of parts, and these partitions."""
     criterion = criterion_for(options.criterion, table.problem.kind)
     limits = column_limits(options.of(column.name), table.problem.n_rows, criterion)
+    most, limits = limits.max_parts, limits._replace(max_parts=NO_LIMIT)  # of all parts: a search exempts some
     if isinstance(column, Numbers):
         # For a fixed number of parts, the best bound may lie inside a run of one class.
         ways = interval_tasks(column, table, criterion, options, limits, clock, may_stop=False, may_join=False)
-        return _cheapest([_interval_curve(column, table, criterion, way) for way in ways])
+        return _cheapest([_interval_curve(column, table, criterion, _at_most(way, most)) for way in ways])
     of_values = value_tasks(column, table, criterion, options, limits, clock)
-    return _cheapest([_group_curve(column, table, criterion, way) for way in of_values])
+    return _cheapest([_group_curve(column, table, criterion, _at_most(way, most)) for way in of_values])
+
+
+def _at_most(way: Way, most: int) -> Way:
+    """The same task for partitions of at most `most` parts, those set apart included; one part there is always."""
+    limits = way.task.limits._replace(max_parts=max(1, most - way.n_apart))
+    return way._replace(task=replace(way.task, limits=limits))
 
 
 Curve = tuple[ByParts, tuple[Partition, ...]]
@@ -259,7 +270,7 @@ def of_column(variable: ModelVariable, most: int, clock: Clock, is_patient: bool
     assert model._source is not None  # noqa: S101  for mypy
     table = model._source[0].priced_rows()
     special = {partition.name: partition.special_parts} if partition.n_special else {}
-    # A special part that no row has counts as a part for max_parts, but not in variable.n_parts.
+    # A special part that no row has counts as a part of a curve, but not in variable.n_parts.
     n_absent = partition.n_special - (variable.n_parts - len(variable.rows_of_plain_parts))
     options = Options(variable.criterion, special=special, max_parts=most + n_absent)
     column = table.column(partition.name, partition.column_kind)

@@ -80,7 +80,7 @@ def best_average(
 
 def average_of(table: Table, searched: Searched) -> GridAverage:
     """Make the average of the optima that a search kept."""
-    columns, task, found, _, held = searched
+    columns, task, found, held = searched.columns, searched.task, searched.found, searched.held
     grids = [grid for grid in found.optima if grid.cost < found.null.cost]
     used = sorted({k for grid in grids for k in grid.variables})
     fine = [_fine_parts([grid for grid in grids if k in grid.variables], k) for k in used]

@@ -42,7 +42,7 @@ from gridmodl.search.column.exact import AllBounds, Branches, can_prune
 from gridmodl.search.column.shares import is_enough, share_line
 from gridmodl.search.moves import Limits, is_cheaper
 from gridmodl.search.proof import LIMITED, SLOPES, SPANS, Certificate
-from gridmodl.search.rules import keeps_order
+from gridmodl.search.rules import ANY_ORDER, keeps_order
 from gridmodl.search.task import Task
 from gridmodl.spelling import check_columns, did_you_mean
 from gridmodl.terms import PROBLEMS, Criterion
@@ -379,16 +379,20 @@ def _wrong_limits(model: Model, name: Name, limits: Limits) -> str | None:
     is_free = _is_missing_alone(partition) and certificate is not None and certificate.missing != LIMITED
     # With placement="median" unlabelled rows are not priced; values that only they have are one more part.
     priced = partition.rows if PROBLEMS[model.problem].has_unlabelled else partition.counts.sum(axis=1)
-    n_parts = partition.n_parts - int(np.count_nonzero((priced == 0) & (partition.rows > 0)))
-    rows = priced[: partition.n_parts - partition.n_special]
+    rows, is_unpriced = (
+        of_parts[: partition.n_parts - partition.n_special]
+        for of_parts in (priced, (priced == 0) & (partition.rows > 0))
+    )
     if is_free and partition.missing is not None:
-        rows = np.delete(rows, partition.missing)
+        rows, is_unpriced = (np.delete(of_parts, partition.missing) for of_parts in (rows, is_unpriced))
+    n_parts = int(np.count_nonzero(~is_unpriced))
     widths = partition.widths
     if widths is not None and limits.min_rows > 0 and np.any((rows == 0) & (widths[: len(rows)] > 0)):
         return f"a part of {name!r} has no rows, the certificate is for at least {limits.min_rows}"
     rows = rows[rows > 0]
     if n_parts > limits.max_parts:
-        return f"column {name!r} has {n_parts} parts, the certificate is for at most {limits.max_parts}"
+        besides = " besides special ones and missing values" if n_parts < partition.n_parts else ""
+        return f"column {name!r} has {n_parts} parts{besides}, the certificate is for at most {limits.max_parts}"
     if certificate is not None and certificate.missing == "apart" and partition.missing is not None:
         is_shared = len(partition.bounds) > 0 and not partition.is_missing_apart
         if len(partition.groups[partition.missing]) > 1 if partition.kind == "categorical" else is_shared:
@@ -428,7 +432,8 @@ def _wrong_rules(model: Model, partition: Partition, certificate: Certificate) -
     if model.event_index is None:
         return "the certificate speaks of shares of an event, and the model has none"
     scores, rows = counts[:, model.event_index], counts.sum(axis=1)
-    orders = ("increasing", "decreasing") if certificate.monotone == "auto" else (certificate.monotone,)
+    either = ANY_ORDER if certificate.order is None else (certificate.order,)
+    orders = either if certificate.monotone == "auto" else (certificate.monotone,)
     if not any(keeps_order(scores, rows, order, certificate.min_difference) for order in orders):
         return f"the shares of {name!r} do not keep the limits of the certificate{_among(certificate)}"
     return None
@@ -519,7 +524,8 @@ def limits_of(certificate: Certificate) -> list[str]:
     """Limits of the certificate, each in words."""
     limits = [f"at most {certificate.max_parts} parts"] if certificate.max_parts is not None else []
     limits += [f"at least {certificate.min_rows} rows in each part"] if certificate.min_rows > 1 else []
-    limits += [f"shares that are monotone ({certificate.monotone})"] if certificate.monotone is not None else []
+    order = f"{certificate.monotone}: {certificate.order}" if certificate.order else certificate.monotone
+    limits += [f"shares that are monotone ({order})"] if order is not None else []
     limits += [f"rows of the classes of at least {certificate.min_events}"] if certificate.min_events else []
     least = certificate.min_difference
     limits += [f"shares of neighbours that differ by at least {least}"] if least > 0.0 else []

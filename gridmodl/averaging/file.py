@@ -193,8 +193,6 @@ def _check_sizes(average: Average) -> None:
         raise wrong("values", f"must be {len(rows)} numbers of distinct values, at most the rows of each part")
     if (average.p_missing_apart is None) != (segments.missing is None):
         raise wrong("p_missing_apart", "must be there if and only if there are missing values")
-    if average.max_parts is not None and average.max_parts <= segments.n_special:
-        raise wrong("max_parts", f"must be more than the {segments.n_special} special parts")
 
 
 def _check_probabilities(average: Average) -> None:

@@ -67,7 +67,7 @@ def best_model(average: Average) -> Model:
     p, facts = prepare(criterion, problem, numerical_values(counted.n_values()))
     has_rows = by_code[n:].any(axis=1)
     apart = by_code[n:][has_rows]
-    limits = Limits(NO_LIMIT if average.max_parts is None else average.max_parts - int(np.count_nonzero(~has_rows)), 1)
+    limits = Limits(NO_LIMIT if average.max_parts is None else average.max_parts, 1)
     values = counted.values.astype(np.int32)
     atoms = alone(by_code[:n], values[:n], problem.n_classes)
     task = Task(atoms, Setting(p, facts, Frozen()), type(criterion), limits)

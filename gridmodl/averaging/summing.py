@@ -115,7 +115,7 @@ def weights_of(
     by_code, n_classes = counted.by_code(), problem.n_classes
     has_rows = by_code[n:].any(axis=1)
     apart = by_code[n:][has_rows]
-    n_left = NO_LIMIT if max_parts is None else max_parts - int(np.count_nonzero(~has_rows))
+    n_left = NO_LIMIT if max_parts is None else max_parts
     values = counted.values.astype(np.int32)
     atoms = alone(by_code[:n], values[:n], n_classes)
     task = Task(atoms, Setting(p, facts, Frozen()), type(averaged), Limits(n_left, 1))

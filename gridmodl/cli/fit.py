@@ -137,7 +137,8 @@ def _complete_criterion(ctx: click.Context, param: click.Parameter, incomplete: 
 @click.option(
     "--monotone",
     type=click.Choice(["increasing", "decreasing", "peak", "valley", "auto"]),
-    help="Order of the shares of the event: they only rise, only fall, rise and then fall, or the other way round.",
+    help="Order of the shares of the event: they only rise, only fall, rise and then fall, or the other way "
+    "round; auto: the cheapest of these.",
 )
 @click.option("--max-parts", type=int, help="Largest number of parts of a column.")
 @click.option(

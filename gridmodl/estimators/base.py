@@ -25,6 +25,7 @@ from gridmodl.report.notebook import model_html, models_html
 from gridmodl.report.pictures import left_out_fold
 from gridmodl.report.scorecard import scorecard_html
 from gridmodl.search import Search
+from gridmodl.spelling import names_arguments
 from gridmodl.terms import Criterion
 
 DOCUMENTATION = {
@@ -102,7 +103,7 @@ counts : {"binary", "frequency"}, default="binary"
     with ``"frequency"`` an entry n, a whole number of 0 or more, counts n times.""",
     "max_parts": """
 max_parts : int or dict by column name, optional
-    Largest number of parts (bins) of a column.""",
+    Largest number of parts (bins) of a column; those of special codes, and of missing values alone, do not count.""",
     "max_groups": """
 max_parts : int, optional
     Largest number of groups of rows, and of groups of columns.""",
@@ -185,6 +186,7 @@ def estimator(cls: Class) -> Class:
     for field in fields(cls):
         if field.name in vars(cls):
             delattr(cls, field.name)  # the constructor has the default; a parameter is no class attribute
+    cls.__init__ = names_arguments(cls.__init__)  # type: ignore[misc]
     methods = [member for member in vars(cls).values() if inspect.isfunction(inspect.unwrap(member))]
     for one in (cls, *methods, *map(inspect.unwrap, methods)):
         one.__doc__ = one.__doc__ and _filled(one.__doc__)

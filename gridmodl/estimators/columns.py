@@ -25,7 +25,7 @@ from gridmodl.density.model import DensityModel
 from gridmodl.density.sample import sample_of
 from gridmodl.estimators.inputs import read_seed, refuse_column, report_stop
 from gridmodl.fit.build import check_names, check_option_names
-from gridmodl.fit.column.common import check_apart, special_codes
+from gridmodl.fit.column.common import special_codes
 from gridmodl.fit.column.groups import ordered_groups
 from gridmodl.fit.options import (
     RULES,
@@ -242,20 +242,17 @@ def _intervals(
     kind: str,
 ) -> ColumnParts:
     """Cut numbers by density; missing values and special codes are parts apart, infinite values lie in outer parts."""
-    check_apart(column.name, special.n_parts, False, limits.max_parts, "intervals")
-    n_free = limits.max_parts - special.n_parts
     missing = np.zeros(column.n_rows, dtype=bool) if column.missing is None else column.missing
     is_number = ~missing & ~np.isin(column.values, special.codes)
     n_missing = int(rows[missing].sum())
-    stand_apart = n_free > 1 and n_missing > 0 and bool(is_number.any())
+    stand_apart = n_missing > 0 and bool(is_number.any())
     is_finite = is_number & np.isfinite(column.values) if column.values.dtype.kind == "f" else is_number
     bounds, model = bounds_between(column.values[:0], column.values[:0], column.type), None
     finite = column.values[is_finite]
     if np.any(finite != finite[:1]):  # one distinct value has no width, so no density
         kept = is_finite | missing
         present = column._replace(values=column.values[kept], missing=missing[kept])
-        is_limited = limits.max_parts < NO_LIMIT
-        max_parts = n_free - stand_apart if is_limited else None
+        max_parts = limits.max_parts if limits.max_parts < NO_LIMIT else None
         sample = sample_of(present, rows[kept], kind=kind)
         model = density_of(sample, max_parts, limits.min_rows, random_state, clock)
         bounds = model.partition.bounds
@@ -272,10 +269,8 @@ def _levels(column: Numbers, rows: NDArray[np.int64], special: Special, limits: 
     on_line = ~missing & ~np.isin(column.values, special.codes)
     places, codes = np.unique(column.values[on_line], return_inverse=True)
     by_level = count_rows(codes, rows[on_line], len(places))
-    check_apart(column.name, special.n_parts, False, limits.max_parts, "levels")
-    n_free = limits.max_parts - special.n_parts
-    stand_apart = n_free > 1 and bool(missing.any()) and len(places) > 0
-    starts = _level_starts(by_level, n_free - stand_apart, limits.min_rows)
+    stand_apart = bool(missing.any()) and len(places) > 0
+    starts = _level_starts(by_level, limits.max_parts, limits.min_rows)
     bounds = bounds_between(places[starts[1:] - 1], places[starts[1:]], column.type)
     counts = np.zeros((stand_apart + len(bounds) + 1 + special.n_parts, 1), dtype=np.int64)
     partition = interval_partition(column, bounds, special, counts, bool(missing.any()))
@@ -297,12 +292,12 @@ def _level_starts(by_level: NDArray[np.int64], max_parts: int, min_rows: int) ->
 def _values(column: Categories, rows: NDArray[np.int64], limits: Limits) -> Partition:
     """Make each value a part, as no target groups them; the rarest share the last part if `limits` require it.
 
-    Missing values, the first, stay a part of their own unless `limits` allow one part only.
+    Missing values, the first, stay a part of their own, which no limit concerns.
     """
     n_values = len(column.values)
     by_value = count_rows(column.codes, rows, n_values)
-    first = int(column.values[0] is None and n_values > 1 and limits.max_parts > 1)
-    others, max_parts = by_value[first:], limits.max_parts - first
+    first = int(column.values[0] is None and n_values > 1)
+    others, max_parts = by_value[first:], limits.max_parts
     most_first = np.argsort(-others, kind="stable")
     n_apart = min(int(np.count_nonzero(others >= limits.min_rows)), max_parts)
     n_rare = int(others[most_first[n_apart:]].sum())

@@ -300,7 +300,7 @@ class GridScorecard(EachColumnClassifierBase):
         found = refined_groups(
             counts[apart:].astype(np.int64),
             self._least_rows(name, int(rows.sum())),
-            None if most is None else max(1, most - apart),
+            most,
         )
         if found is None:
             return None

@@ -67,7 +67,7 @@ def grid_model(table: Table, found: FoundGrid, clock: Clock, options: Options | 
             proven=False,
             _cells=grid.cells,
             _class_rows=class_rows,
-            limits=() if options is None else limit_texts(options),
+            limits=() if options is None else limit_texts(options, found.order),
             _target_quantiles=grid.target_quantiles,
             **more,
         )
@@ -76,21 +76,17 @@ def grid_model(table: Table, found: FoundGrid, clock: Clock, options: Options | 
     return model(found.best, left_out=found.left_out, optima=optima, _source=(table, found.criterion))
 
 
-def limit_texts(options: Options) -> tuple[str, ...]:
-    """Limits that the search of a grid kept, each in words."""
+def limit_texts(options: Options, order: str | None) -> tuple[str, ...]:
+    """Limits that the search of a grid kept, each in words; `order` is what monotone="auto" took."""
     texts = []
     for what, text in LIMIT_TEXTS.items():
         given = getattr(options, what)
-        if not isinstance(given, Mapping):
-            texts += [text.format(given)] if _is_limit(given) else []
-            continue
-        texts += [f"{text.format(value)} ({name})" for name, value in given.items() if _is_limit(value)]
+        by_name = given if isinstance(given, Mapping) else {None: given}
+        for name, value in by_name.items():
+            if value is not None and (what, value) != ("missing", "auto"):
+                shown = f"auto: {order}" if what == "monotone" and value == "auto" and order else value
+                texts.append(text.format(shown) + (f" ({name})" if isinstance(given, Mapping) else ""))
     return tuple(texts)
-
-
-def _is_limit(value: Any) -> bool:
-    """Whether the value of an option limits the parts."""
-    return value is not None and not (isinstance(value, str) and value == "auto")
 
 
 def _facts(table: Table, found: Found | FoundGrid, clock: Clock) -> dict[str, Any]:

@@ -77,9 +77,6 @@ def with_masses(column: Numbers, table: Table, options: Options) -> Options:
     special = encode_special(own, column)
     found = distinct_values(column, table.target.weights, special.codes)
     most = 0 if given is not None and not own else NO_LIMIT
-    max_parts = options.of(column.name).max_parts
-    if max_parts is not None:
-        most = min(most, max(0, max_parts - 1 - special.n_parts))
     masses = find_masses(found, most)
     in_own_type = masses.view(column.type) if column.type.kind in "mM" else masses
     return options._replace(special={column.name: [*own, *in_own_type]})

@@ -33,10 +33,12 @@ from gridmodl.plugins import criterion_for
 from gridmodl.pricing import check_cost
 from gridmodl.search import Search, has_search, run
 from gridmodl.search.grid.optima import GridFound, missing_apart
-from gridmodl.search.grid.ordered import ordered
+from gridmodl.search.grid.ordered import order_of_grid, ordered
 from gridmodl.search.grid.rows import Grid, make_grid
 from gridmodl.search.grid.state import GridTask, make_task, price_grid
 from gridmodl.search.grid.typical import typicality
+from gridmodl.search.moves import is_cheaper
+from gridmodl.search.rules import ANY_ORDER
 from gridmodl.terms import Criterion, level_of
 
 
@@ -59,6 +61,7 @@ class FoundGrid(NamedTuple):
     optima: list[GridModel]
     search: str
     criterion: Criterion
+    order: str | None = None  # of the means of a numerical target, if monotone="auto" let it be any
 
 
 class Searched(NamedTuple):
@@ -69,6 +72,7 @@ class Searched(NamedTuple):
     found: GridFound
     criterion: Criterion
     held: Mapping[int, HeldColumn] = {}  # what columns keep, by number
+    order: str | None = None  # as in `FoundGrid`
 
 
 def best_grid(table: Table, options: Options, n_jobs: int, random_state: int | None, clock: Clock) -> FoundGrid:
@@ -85,18 +89,46 @@ def search_grids(table: Table, options: Options, n_jobs: int, random_state: int 
     task = replace(task, n_jobs=n_jobs, random_state=random_state)
     held: dict[int, HeldColumn] = {}
     if table.searched is None:
-        searching, held = hold_columns(columns, task, options)
-        found = of_values(run_engine(searching, options.search), held)
+        found, held = _search_held(columns, task, options)
+        limited = _with_missing_limited(columns, task, options)
+        if limited and not clock.look():
+            rules = {column.name: options.of(column.name).missing for column in columns}
+            exempt = options._replace(missing=rules | dict.fromkeys(limited, "apart"))
+            other, of_other = _search_held(columns, task, exempt)
+            if is_cheaper(other.grid.cost, found.grid.cost):
+                found, held = other, of_other
     else:
         atoms = {k: atom for k, column in enumerate(columns) for atom in _missing_atom(column)}
         found = missing_apart(task, run_engine(task, options.search), atoms)
-    order = options.of(columns[0].name).monotone
-    if table.problem.flags.target_is_numerical and order is not None and isinstance(columns[0], Numbers):
-        orders = ("increasing", "decreasing") if order == "auto" else (order,)
-        found = ordered(task, found, orders, _target_sums(table, task), bool(_missing_atom(columns[0])))
+    monotone, order = options.of(columns[0].name).monotone, None
+    if table.problem.flags.target_is_numerical and monotone is not None and isinstance(columns[0], Numbers):
+        sums, has_missing = _target_sums(table, task), bool(_missing_atom(columns[0]))
+        found = ordered(task, found, ANY_ORDER if monotone == "auto" else (monotone,), sums, has_missing)
+        order = order_of_grid(task, found.grid, sums, has_missing) if monotone == "auto" else None
     check_cost(criterion, found.null.cost)
     check_cost(criterion, found.grid.cost)
-    return Searched(columns, task, found, criterion, held)
+    return Searched(columns, task, found, criterion, held, order)
+
+
+def _search_held(columns: list[Column], task: GridTask, options: Options) -> tuple[GridFound, dict[int, HeldColumn]]:
+    """Grids that keep what is known of the columns, and what each column keeps."""
+    searching, held = hold_columns(columns, task, options)
+    return of_values(run_engine(searching, options.search), held), held
+
+
+def _with_missing_limited(columns: list[Column], task: GridTask, options: Options) -> list[Name]:
+    """Columns with missing values that may have fewer parts than values.
+
+    A search with ``missing="auto"`` counts a part of missing values alone, which is exempt. So it is done again with
+    ``"apart"`` for these columns, which does not count it.
+    """
+    return [
+        column.name
+        for k, column in enumerate(columns)
+        if task.limits.of(k).max_parts < task.rows.n_atoms(k)
+        and _missing_atom(column)
+        and options.of(column.name).missing == "auto"
+    ]
 
 
 def _missing_atom(column: Column) -> list[int]:
@@ -128,7 +160,7 @@ def found_grid(table: Table, searched: Searched) -> FoundGrid:
     found, criterion = searched.found, searched.criterion
     best = _in_words(found.grid, searched, table, table.names)
     reasons = _left_out(searched, len(table.names)) if len(table.names) > 1 else {}
-    return FoundGrid(best, found.null.cost, reasons, [], found.kind, criterion)
+    return FoundGrid(best, found.null.cost, reasons, [], found.kind, criterion, searched.order)
 
 
 def grid_problem(table: Table) -> str:
@@ -342,7 +374,7 @@ def _reason(searched: Searched, k: int, n_inputs: int) -> str:
     found, task = searched.found, searched.task
     if task.rows.n_atoms(k) == 1:
         return "it has one value"
-    if task.limits.of(k).max_parts == 1:
+    if task.limits.of(k).max_parts == 1 and (k not in searched.held or searched.held[k].n_exempt == 0):
         return "max_parts=1 leaves it whole"
     if k in searched.held and len(searched.held[k].begins) == 1:
         return "allowed= has no bound between its values"

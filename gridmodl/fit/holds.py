@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gridmodl.data.columns import Categories, Column
 from gridmodl.data.numbers import Numbers, Special
-from gridmodl.fit.column.common import bounds_of, check_apart, special_codes, special_of
+from gridmodl.fit.column.common import bounds_of, special_codes, special_of
 from gridmodl.fit.column.intervals import check_fixed
 from gridmodl.fit.options import FOR_NUMBERS, ColumnOptions, Options, for_numbers
 from gridmodl.model.given import special_groups
@@ -41,6 +41,7 @@ class HeldColumn(NamedTuple):
     least: int
     is_required: bool
     loose: int
+    n_exempt: int  # parts of special and of missing values alone that `begins` makes, which max_parts does not count
 
 
 def hold_columns(columns: Sequence[Column], task: GridTask, options: Options) -> tuple[GridTask, dict[int, HeldColumn]]:
@@ -57,7 +58,7 @@ def hold_columns(columns: Sequence[Column], task: GridTask, options: Options) ->
     for k, one in held.items():
         holds.begins[rows.atom_at[k] : rows.atom_at[k + 1]] = one.begins
         holds.least[k], holds.required[k], holds.loose[k] = one.least, one.is_required, one.loose
-        max_parts[k] = max(1, max_parts[k] - _n_absent(one))
+        max_parts[k] += one.n_exempt
     return replace(task, rows=rows, holds=holds, limits=task.limits._replace(max_parts=max_parts)), held
 
 
@@ -87,7 +88,7 @@ def _hold(column: Column, task: GridTask, k: int, options: Options) -> HeldColum
         held = _hold_groups(column, task, k, special_groups(column, special_of(column, options)), given, limits)
     else:
         held = _hold_intervals(column, task, k, special_codes(column, options), given, limits)
-    if held is None or (limits.max_parts == 1 and not held.is_required):  # max_parts=1 leaves the column whole
+    if limits.max_parts == 1 and held.n_exempt == 0 and not held.is_required:  # max_parts=1 leaves the column whole
         return None
     is_plain = held.least == 1 and held.loose < 0 and len(held.begins) == len(held.atom_of) and len(held.bounds) == 0
     return None if is_plain and _n_absent(held) == 0 else held
@@ -108,8 +109,6 @@ def _hold_groups(
     is_other = (special == FREE) & ~is_missing
     has_missing = bool(is_missing.any() and is_other.any())
     is_apart = has_missing and given.missing == "apart"
-    if limits.max_parts > 1:
-        check_apart(column.name, len(groups), is_apart, limits.max_parts, "groups" if np.any(special == FREE) else None)
     # Other values, missing values, special groups that occur.
     key = np.where(special == FREE, np.where(is_missing, -1, np.arange(len(special)) - len(special) - 1), special)
     values, atom_of = np.unique(key, return_inverse=True)
@@ -126,6 +125,7 @@ def _hold_groups(
         n_held + int(n_held < len(values)),
         is_required=False,
         loose=int(np.count_nonzero(values < -1)) if few else -1,
+        n_exempt=n_held,
     )
 
 
@@ -142,8 +142,6 @@ def _hold_intervals(
     cuts = _cuts_at(values[free], fixed)
     check_fixed(column.name, fixed, cuts, column)
     is_apart = given.missing == "apart" and n_missing > 0 and len(free) > 0
-    if limits.max_parts > 1 or len(cuts):
-        check_apart(column.name, codes.n_parts, is_apart, limits.max_parts, "intervals")
     atom_of, begins = np.zeros(len(special), dtype=np.int64), [*range(1, n_missing + 1)] * is_apart
     if given.allowed is None:
         number, at_fixed = np.arange(len(free)), cuts
@@ -160,15 +158,15 @@ def _hold_intervals(
     is_begin[begins] = True
     rows = np.bincount(atom_of, task.rows.rows_of_atoms(k)).astype(np.int64)
     least = 1 + int(np.count_nonzero(is_begin))
-    n_parts = least + codes.n_parts - len(present)
     of_free = rows[n_missing:n_atoms].copy()
     of_free[:1] += 0 if is_apart else rows[:n_missing].sum()  # missing values may join the lowest interval
-    _check_parts(column, of_free, at_fixed, n_parts, limits, given)
+    _check_parts(column, of_free, at_fixed, limits, given)
     is_loose = n_missing > 0 and len(free) > 0 and not is_begin[1] and rows[0] < limits.min_rows
     bounds = np.concatenate([fixed, allowed[~np.isin(_cuts_at(values[free], allowed), cuts)]])
     return HeldColumn(
-        special, codes, (), np.sort(bounds), atom_of, is_begin, least, len(cuts) > 0, 0 if is_loose else -1
-    )
+        special, codes, (), np.sort(bounds), atom_of, is_begin, least, len(cuts) > 0, 0 if is_loose else -1,
+        n_exempt=least - 1 - len(cuts) + int(len(free) == 0),
+    )  # fmt: skip
 
 
 def _values_of(column: Numbers, task: GridTask, k: int, n_missing: int) -> NDArray[Any]:
@@ -196,15 +194,15 @@ def _cuts_at(values: NDArray[Any], bounds: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _check_parts(
-    column: Numbers, rows: NDArray[np.int64], cuts: NDArray[np.int64], least: int, limits: Limits, given: ColumnOptions
+    column: Numbers, rows: NDArray[np.int64], cuts: NDArray[np.int64], limits: Limits, given: ColumnOptions
 ) -> None:
     """Raise ValueError if fixed bounds leave too many parts, or a part with too few rows; `rows` are of the atoms."""
     if len(cuts) == 0:
         return
     begin = f"column {column.name!r} has {counted(len(cuts), 'fixed bound')}"
     make, leave = ("make", "leave") if len(cuts) > 1 else ("makes", "leaves")
-    if least > limits.max_parts:
-        raise ValueError(f"{begin}, which {make} {least} parts; max_parts={limits.max_parts} allows fewer")
+    if len(cuts) + 1 > limits.max_parts:
+        raise ValueError(f"{begin}, which {make} {len(cuts) + 1} parts; max_parts={limits.max_parts} allows fewer")
     fewest = int(np.add.reduceat(rows, np.append(0, cuts)).min())
     if fewest < limits.min_rows:
         raise ValueError(f"{begin}, which {leave} a part of {fewest} rows; min_rows={given.min_rows!r} asks for more")

@@ -30,7 +30,7 @@ Counts = NDArray[np.int64]  # rows by part and class
 def missing_apart(average: Average, model: Model) -> Model:
     """`model`, of parts of `average`, with missing values in a part of their own."""
     (partition,) = model.partitions.values()
-    if not average.segments.is_missing_apart or partition.is_missing_apart or average.max_parts == 1:
+    if not average.segments.is_missing_apart or partition.is_missing_apart:
         return model
     starts = np.unique(np.append(_starts_of(average, model), 1))
     most = _most_intervals(average)
@@ -105,9 +105,7 @@ def _starts_of(average: Average, model: Model) -> NDArray[np.int64]:
 
 def _most_intervals(average: Average) -> int:
     """Largest number of intervals beside missing values and special codes."""
-    if average.max_parts is None:
-        return NO_LIMIT
-    return max(1, average.max_parts - average.segments.n_special - int(average.segments.is_missing_apart))
+    return NO_LIMIT if average.max_parts is None else average.max_parts
 
 
 def _losses(counts: NDArray[np.int64]) -> NDArray[np.float64]:

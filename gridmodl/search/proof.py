@@ -195,14 +195,18 @@ class Certificate:
         If each part cost ``slopes[i]`` more than it does, no partition's parts would cost less than ``totals[i]`` in
         all. So no partition into I parts has a sum below ``totals[i] - slopes[i] * I``.
     max_parts : int or None
-        The limit on the number of parts, those of special codes included.
+        The limit on the number of parts, besides those of special codes and one of missing values alone.
     min_rows : int
         The limit on the rows of a part.
     monotone : {"increasing", "decreasing", "peak", "valley", "auto"} or None
-        The order that the shares of the event had to keep.
+        The order that the shares of the event had to keep; ``"auto"`` for any of the others.
+    order : {"increasing", "decreasing", "peak", "valley"} or None
+        The order that they have, if `monotone` is ``"auto"``: the one that was cheapest. None of one part, or without
+        ``"auto"``.
     missing : {"auto", "apart", "limited"}
         Where missing values could go: to a part of their own, whatever its rows, or to another part; always to a part
-        of their own; or, in files of versions 1 to 5, as ``"auto"`` with ``min_rows`` as a limit for them too.
+        of their own; or, in files of versions 1 to 5, as ``"auto"`` with ``min_rows`` and ``max_parts`` as limits for
+        them too.
     min_events : tuple of int
         The limit on the rows of each class in a part; empty for none.
     min_difference : float
@@ -229,3 +233,4 @@ class Certificate:
     fixed: tuple[Any, ...] = ()
     allowed: tuple[Any, ...] | None = None
     min_period_rows: int | float | None = None
+    order: str | None = None

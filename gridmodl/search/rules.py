@@ -17,6 +17,9 @@ from gridmodl.data.atoms import Atoms
 
 NONE = np.empty(0, dtype=np.int64)
 TURNS = {"peak": "valley", "valley": "peak"}  # orders whose parts rise and fall, and what they are upside down
+ORDERS = ("increasing", "decreasing", "peak", "valley")
+# To search these is to search all: a rise, or a fall, is a peak or a valley that turns at an end.
+ANY_ORDER = ("peak", "valley")
 OTHER_WAY = {"increasing": "decreasing", "decreasing": "increasing"}
 SAME_SHARE = 1e-12  # rounding of a difference of two shares: 0.3 - 0.25 is not below 0.05
 
@@ -178,6 +181,13 @@ def keeps_order(scores: NDArray[Any], rows: NDArray[Any], order: str | None, min
         return all(rises if order == "increasing" else falls)
     before, after = (rises, falls) if order == "peak" else (falls, rises)
     return any(all(before[:k]) and all(after[k:]) for k in range(len(rises) + 1))
+
+
+def order_of(scores: NDArray[Any], rows: NDArray[Any]) -> str | None:
+    """The narrowest of ORDERS that parts in a row keep; None of a single part, and where they keep none."""
+    if len(rows) < 2:
+        return None
+    return next((order for order in ORDERS if keeps_order(scores, rows, order, 0.0)), None)
 
 
 def leads(n1_a: Any, n_a: Any, n1_b: Any, n_b: Any, difference: Any) -> bool:

@@ -72,13 +72,12 @@ class Task:
         return float(bind(price_partition, self.criterion)(self.atoms, self.setting, starts, self.buffers)[1])
 
     def set_apart(self, apart: Atoms) -> Task:
-        """Same task with each atom of `apart` as one more part, which no move touches."""
+        """Same task with each atom of `apart` as one more part, which no move touches and no limit concerns."""
         n = len(apart.values)
         frozen = self.setting.frozen
         price = replace(self, atoms=apart).price_of(np.arange(n)) if n else 0.0
         frozen = frozen._replace(price=frozen.price + price, n_apart=frozen.n_apart + n)
-        limits = self.limits._replace(max_parts=max(1, self.limits.max_parts - n))
-        return replace(self, setting=self.setting._replace(frozen=frozen), limits=limits)
+        return replace(self, setting=self.setting._replace(frozen=frozen))
 
     def more_parts_cost_more(self, most: int) -> bool:
         """Whether of partitions of equal prices those with more parts never cost less, up to `most` parts.

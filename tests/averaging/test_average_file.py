@@ -101,7 +101,6 @@ def put(record, path, value):
         (["extra"], 1, "unknown field 'extra'"),
         (["prior"], "columns", "prior"),
         (["max_parts"], 0, "max_parts"),
-        (["max_parts"], 2, "more than the 2 special parts"),
         (["exact"], 1, "true or false"),
         (["log_evidence"], "x", "must be a float"),
         (["log_evidence"], {"float": "nan"}, "must be finite"),

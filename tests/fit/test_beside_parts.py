@@ -1,4 +1,4 @@
-"""The proven optimum beside parts that are set apart, against all partitions: special codes, missing values, bounds."""
+"""The proven optimum beside special codes and missing values apart, within limits, against all partitions."""
 
 from __future__ import annotations
 
@@ -46,15 +46,16 @@ def test_intervals(criterion):
         special = [codes] if len(codes) > 1 and rng.random() < 0.2 else codes
         given = {"special": special, "missing": "apart" if rng.random() < 0.4 else "auto"}
         fixed = [int(rng.integers(0, n_values - 1)) + 0.5] if rng.random() < 0.3 else []
+        given["max_parts"] = int(rng.choice([1 + len(fixed), 3, 9]))
         has_missing = bool(np.isnan(x).any())
         costs = []
         for is_apart in {has_missing, has_missing and given["missing"] == "apart"}:
             filled = np.where(np.isnan(x), -9.0 if is_apart else -0.5, x)  # a code, or below all others
             beside = [*special, -9.0] if is_apart else special
-            for n in range(n_values):
+            for n in range(min(n_values, given["max_parts"])):
                 for bounds in itertools.combinations((np.arange(n_values - 1) + 0.5).tolist(), n):
                     if set(fixed) <= set(bounds):
-                        costs.append(price(filled, {"x0": list(bounds)}, classes, criterion=criterion, special=beside))
+                        costs.append(price(filled, classes, {"x0": list(bounds)}, criterion=criterion, special=beside))
         check_optimum(costs, x, classes, criterion, **given, **({"fixed": fixed} if fixed else {}))
 
 
@@ -67,15 +68,17 @@ def test_groups(criterion):
         x = np.array([None if value is None else f"v{value}" for value in values], dtype=object)
         codes = sorted({f"v{value}" for value in values if value is not None and value < 0})
         special = {"x0": [codes] if len(codes) > 1 and rng.random() < 0.2 else codes}
-        missing = "apart" if rng.random() < 0.4 else "auto"
+        missing, most = "apart" if rng.random() < 0.4 else "auto", int(rng.choice([1, 3, 9]))
         costs = []
         for is_apart in {None in values, None in values and missing == "apart"}:
             free = [*(f"v{i}" for i in range(n_values)), *[None] * (None in values and not is_apart)]
             for grouping in groupings(len(free)):
                 groups = [[v for v, g in zip(free, grouping, strict=True) if g == k] for k in sorted(set(grouping))]
+                if len(groups) > most:
+                    continue
                 groups += [[None]] * is_apart
-                costs.append(price(x, {"x0": groups}, classes, criterion=criterion, special=special))
-        check_optimum(costs, x, classes, criterion, special=special, missing=missing)
+                costs.append(price(x, classes, {"x0": groups}, criterion=criterion, special=special))
+        check_optimum(costs, x, classes, criterion, special=special, missing=missing, max_parts=most)
 
 
 def test_mdlp_cuts_runs_of_one_class_beside_many_codes():

@@ -61,11 +61,12 @@ def partitions(name, column, given):
         parts = np.array([100 + special.index(v) if c else of_atom[None if g else v]
                           for v, g, c in zip(column.tolist(), gone, is_code, strict=True)])  # fmt: skip
         n_parts = len(set(parts.tolist())) + n_absent
+        n_plain = len(set(parts[~is_code].tolist()))
         is_alone = gone.any() and not np.any(parts[~gone & ~is_code] == of_atom[None])
         rows = {part: int(np.sum(parts == part)) for part in set(parts[~is_code & ~(gone & is_alone)].tolist())}
         if n_parts == 1 and not fixed:
             continue
-        if n_parts > most or (is_apart and gone.any() and plain and not is_alone):
+        if n_plain - int(is_alone and n_plain > 1) > most or (is_apart and gone.any() and plain and not is_alone):
             continue
         if len(rows) > 1 and min(rows.values()) < least:
             continue
@@ -119,7 +120,7 @@ KNOWN = [
     {"min_rows": 5},
     {"min_rows": 4, "max_parts": 2},
     {"special": {"x": [CODE]}},
-    {"special": {"x": [CODE, OTHER_CODE]}, "missing": "apart", "max_parts": 5},
+    {"special": {"x": [CODE, OTHER_CODE]}, "missing": "apart", "max_parts": 2},
     {"fixed": {"x": [0.5]}},
     {"fixed": {"x": [2.25]}, "missing": "apart", "min_rows": 2},
     {"allowed": {"x": [1.25]}},
@@ -216,7 +217,6 @@ def test_limits_that_cannot_be_kept():
             "column 'x' has 2 fixed bounds, which make 3 parts; max_parts=2",
         ),
         ({"fixed": {"x": [0.5]}, "min_rows": 100}, r"column 'x' has 1 fixed bound, which leaves a part of \d+ rows"),
-        ({"special": {"x": [CODE, 3]}, "max_parts": 2}, "column 'x' has 2 special parts; max_parts=2 leaves none"),
         ({"missing": {"y": "apart"}}, "missing names column 'y'"),
     ):
         with pytest.raises(ValueError, match=message):

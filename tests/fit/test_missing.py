@@ -37,7 +37,7 @@ def all_partitions(x, missing, min_rows, max_parts):
     for n in range(len(middles) + 1):
         for bounds in itertools.combinations(middles.tolist(), n):
             rows = np.bincount(np.searchsorted(bounds, x[~np.isnan(x)]), minlength=n + 1)
-            if n + 2 <= max_parts and (np.all(rows >= min_rows) or (missing == "apart" and n == 0)):
+            if n + 1 <= max_parts and (np.all(rows >= min_rows) or (missing == "apart" and n == 0)):
                 yield [NAN, *bounds]
             rows[0] += n_missing
             if missing == "auto" and n + 1 <= max_parts and (np.all(rows >= min_rows) or n == 0):
@@ -60,9 +60,9 @@ def is_monotone(x, y, bounds):
 def test_nothing_is_cheaper_among_all_partitions(criterion, missing, min_rows):
     for seed in range(12):
         x, y = sample(seed, n_classes=2 + seed % 2)
-        max_parts = [99, 2, 3][seed % 3]
+        max_parts = [99, 1, 2, 3][seed % 4]
         costs = [
-            price(x, {"x0": bounds}, y, criterion=criterion)
+            price(x, y, {"x0": bounds}, criterion=criterion)
             for bounds in all_partitions(x, missing, min_rows, max_parts)
         ]
         model = optimize(
@@ -86,7 +86,7 @@ def check(model, x, y, missing, min_rows):
     rows = partition.rows[int(partition.is_missing_apart) :]
     assert len(rows) == 1 or np.all(rows >= min_rows)
     bounds = [*([NAN] if partition.is_missing_apart else []), *partition.bounds]
-    assert price(x, {"x0": bounds}, y, criterion=model.criterion) == pytest.approx(model.cost, abs=1e-9)
+    assert price(x, y, {"x0": bounds}, criterion=model.criterion) == pytest.approx(model.cost, abs=1e-9)
     assert verify(model, x, y), verify(model, x, y).reason
     again = Model.from_json(model.to_json())
     assert verify(again, x, y)
@@ -99,7 +99,7 @@ def test_monotone_partitions(missing, min_rows):
     for seed in range(20):
         x, y = sample(seed)
         allowed = [b for b in all_partitions(x, missing, min_rows, 99) if is_monotone(x, y, b)]
-        costs = [price(x, {"x0": bounds}, y) for bounds in allowed]
+        costs = [price(x, y, {"x0": bounds}) for bounds in allowed]
         model = optimize(x, y, missing=missing, min_rows=min_rows, monotone="increasing")
         assert model.cost == pytest.approx(min(costs), abs=1e-9)
         assert model.proven
@@ -151,12 +151,21 @@ def test_columns_without_missing_values_or_with_nothing_else():
     assert only.transform([NAN]).tolist() == [0]
 
 
-def test_no_part_is_left_for_the_intervals():
-    x, y = sample(3)
-    with pytest.raises(ValueError, match=r"a part of missing values \(missing='apart'\); max_parts=1 leaves none"):
-        optimize(x, y, missing="apart", max_parts=1)
-    with pytest.raises(ValueError, match=r"'x0' has 1 special part and a part of missing values .*; max_parts=2"):
-        optimize(x, y, missing="apart", max_parts=2, special={"x0": [5.0]})
+@pytest.mark.parametrize("missing", ["auto", "apart"])
+def test_a_part_of_missing_values_does_not_count_for_max_parts(missing):
+    x = np.append(np.arange(60.0), [NAN] * 20)
+    y = np.repeat([0, 1, 0, 2], 20)
+    labels = [optimize(x, y, missing=missing, max_parts=n).partitions["x0"].labels for n in (1, 2, 3, 4)]
+    assert [len(one) for one in labels] == [2, 3, 4, 4]
+    assert all(one[0] == "missing" for one in labels)
+    town = np.append(np.repeat(["a", "b", "c"], 20), [None] * 20)
+    groups = [optimize(town, y, missing=missing, max_parts=n).partitions["x0"].groups for n in (1, 2)]
+    assert groups[0] == (("a", "b", "c"), (None,))
+    assert {frozenset(group) for group in groups[1]} == {frozenset(["a", "c"]), frozenset("b"), frozenset([None])}
+    data = {"x": x, "z": np.tile([0.0, 0.0, 1.0], 27)[:80]}
+    model = optimize(data, 2 * y + data["z"], missing=missing, max_parts=3, random_state=0)
+    assert [len(part.bounds) for part in model.partitions.values()] == [2, 1]
+    assert model.partitions["x"].is_missing_apart
 
 
 def test_special_codes_beside_missing_values_apart():
@@ -186,7 +195,7 @@ def test_semi_supervised():
             if missing == "apart" or min_rows == 15:
                 assert partition.missing == 0
             bounds = [*([NAN] if partition.is_missing_apart else []), *partition.bounds]
-            assert price(x, {"x0": bounds}, marked, unlabelled=-1) == pytest.approx(model.cost, abs=1e-9)
+            assert price(x, marked, {"x0": bounds}, unlabelled=-1) == pytest.approx(model.cost, abs=1e-9)
             assert verify(model, x, marked, unlabelled=-1), verify(model, x, marked, unlabelled=-1).reason
 
 
@@ -222,13 +231,13 @@ def test_min_rows_forces_no_missing_rows_of_a_grid_into_another_part(kind):
     assert np.delete(part.rows, part.missing).min() >= 100
     assert all(np.delete(one.rows, one.missing if one.missing is not None else []).min() >= 100
                for one in model.partitions.values())  # fmt: skip
-    assert model.cost == pytest.approx(price(data, model.all_partitions, target), rel=1e-12)
+    assert model.cost == pytest.approx(price(data, target, model.all_partitions), rel=1e-12)
     assert model.cost < model.null_cost
     assert [one.cost for one in model.optima] == sorted(one.cost for one in model.optima)
-    # Beside a rest of fewer rows than the limit, or a limit on parts, they stay.
+    # Beside a rest of fewer rows than the limit they stay.
     assert found(570).partitions["x"].n_parts == 1
     two = optimize(data, target, min_rows=100, max_parts={"x": 2}, search="merge", random_state=0)
-    assert two.partitions["x"].n_parts <= 2
+    assert len(two.partitions["x"].bounds) <= 1
 
 
 @pytest.mark.parametrize(

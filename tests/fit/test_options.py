@@ -81,7 +81,7 @@ def test_auto_is_proven_at_any_size_if_the_free_optimum_keeps_an_order():
     assert (model.proven, model.gap) == (True, 0.0)
     assert model.cost == gridmodl.optimize(x, y).cost == gridmodl.optimize(x, y, monotone="decreasing").cost
     assert gridmodl.verify(model, x, y).valid
-    bent = rng.random(8000) < np.where(abs(x) > 1, 0.7, 0.3)  # the free optimum keeps neither order
+    bent = rng.random(8000) < np.where(abs(x) > 1, 0.7, 0.3)  # the free optimum keeps no order
     model = gridmodl.optimize(x, bent, monotone="auto")
     assert model.proven == (model.gap == 0.0)
 

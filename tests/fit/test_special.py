@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles import naive
 
-from gridmodl import Model, get_criterion, optimize, optimize_each, price
+from gridmodl import Model, get_criterion, optimize, optimize_each, price, verify
 
 STEP = [0] * 5 + [1] * 5
 few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -56,24 +57,30 @@ def rows_of(parts, target):
 def is_kept(parts, target, max_parts, min_rows):
     """Whether limits hold: special codes may have few rows, and so may whatever part is left beside them.
 
-    Missing values apart may have few rows, too, if the parts beside them have not.
+    Missing values apart may have few rows, too, if the parts beside them have not. Neither counts for max_parts.
     """
     rows = rows_of(parts, target)
     ordinary = [len(members) for part, members in rows.items() if isinstance(part, int)]
     is_free = len(ordinary) <= 1 and "missing" not in rows
-    return len(rows) <= max_parts and (is_free or min(ordinary, default=min_rows) >= min_rows)
+    return len(ordinary) <= max_parts and (is_free or min(ordinary, default=min_rows) >= min_rows)
 
 
 def is_monotone(parts, target, way):
     rows = rows_of(parts, target)
     shares = [sum(rows[part]) / len(rows[part]) for part in sorted(p for p in rows if isinstance(p, int))]
     pairs = list(itertools.pairwise(shares))
-    rises, falls = all(a <= b + 1e-12 for a, b in pairs), all(a >= b - 1e-12 for a, b in pairs)
-    return {"increasing": rises, "decreasing": falls, "auto": rises or falls, None: True}[way]
+    rises, falls = [a <= b + 1e-12 for a, b in pairs], [a >= b - 1e-12 for a, b in pairs]
+    turns = range(len(pairs) + 1)
+    kept = {
+        "increasing": all(rises),
+        "decreasing": all(falls),
+        "peak": any(all(rises[:k]) and all(falls[k:]) for k in turns),
+        "valley": any(all(falls[:k]) and all(rises[k:]) for k in turns),
+    }
+    return way is None or (any(kept.values()) if way == "auto" else kept[way])
 
 
 def lowest(values, target, codes=(), way=None, max_parts=99, min_rows=1, criterion="modl"):
-    max_parts -= len(set(codes) - set(values))  # a code without rows is a part too
     return min(
         naive_price(values, parts, target, criterion)
         for parts in all_parts(values, codes)
@@ -108,7 +115,7 @@ def samples(draw, max_rows=10, n_classes=2):
 
 @pytest.mark.parametrize("search", ["exact", "merge"])
 @few
-@given(sample=samples(n_classes=3), max_parts=st.integers(3, 5), min_rows=st.integers(1, 3), limited=st.booleans())
+@given(sample=samples(n_classes=3), max_parts=st.integers(1, 4), min_rows=st.integers(1, 3), limited=st.booleans())
 def test_codes_are_parts_of_their_own_at_their_true_price(search, sample, max_parts, min_rows, limited):
     values, target, codes = sample
     limits = {"max_parts": max_parts, "min_rows": min_rows} if limited else {}
@@ -139,7 +146,7 @@ def test_codes_under_other_criteria(criterion):
     target = [1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0]
     model = optimize(values, target, special={"x0": [-9]}, search="exact", criterion=criterion)
     assert model.cost == pytest.approx(lowest(values, target, (-9.0,), criterion=criterion), rel=1e-9)
-    assert price(values, model.partitions, target, criterion=criterion) == pytest.approx(model.cost, rel=1e-10)
+    assert price(values, target, model.partitions, criterion=criterion) == pytest.approx(model.cost, rel=1e-10)
 
 
 def test_the_level_may_fall_below_zero():
@@ -169,7 +176,7 @@ def test_nothing_but_codes(search):
     assert model.null_cost == pytest.approx(naive_price(values, [0] * 10, STEP), rel=1e-12)
     assert model.transform([5.0, -1.0, -9.0, math.nan]).tolist() == [0, 1, 2, -1]
     assert model.proven
-    assert price(values, model.partitions, STEP) == pytest.approx(model.cost, rel=1e-12)
+    assert price(values, STEP, model.partitions) == pytest.approx(model.cost, rel=1e-12)
 
 
 def test_nothing_but_codes_and_missing_values():
@@ -180,13 +187,15 @@ def test_nothing_but_codes_and_missing_values():
     assert model.cost == pytest.approx(naive_price(values, [0, 1] * 5, STEP), rel=1e-12)
 
 
-def test_max_parts_counts_the_codes():
-    values = [-9.0, -1.0, *range(8)]
-    for max_parts in (3, 4):
-        model = optimize(values, [0, 1, *STEP[1:9]], special={"x0": [-9, -1]}, max_parts=max_parts)
-        assert np.count_nonzero(only(model).counts.sum(axis=1)) <= max_parts
-    with pytest.raises(ValueError, match=r"column 'x0' has 2 special parts; max_parts=2 leaves none for the intervals"):
-        optimize(values, STEP, special={"x0": [-9, -1]}, max_parts=2)
+def test_max_parts_does_not_count_the_codes():
+    values, target = [-9.0, -1.0, *range(40), math.nan], [0, 1, *[0] * 20, *[1] * 20, 1]
+    for max_parts in (1, 2, 3):
+        model = optimize(values, target, special={"x0": [-9, -1]}, max_parts=max_parts, missing="apart")
+        assert len(only(model).bounds) == min(max_parts - 1, 1)
+        assert only(model).n_parts == 4 + len(only(model).bounds)
+        assert verify(model, values, target), verify(model, values, target).reason
+    forged = replace(model, certificate=replace(model.certificate, max_parts=1))
+    assert verify(forged, values, target).reason.startswith("column 'x0' has 2 parts besides special ones and missing")
 
 
 def test_codes_may_have_few_rows():
@@ -220,7 +229,7 @@ def test_codes_of_every_type(data, code, label):
     assert partition.labels[-1].startswith(f"special {label}")
     assert model.transform(data).tolist()[:4] == [partition.n_parts - 1] * 4
     assert partition.n_parts - 1 not in model.transform(data).tolist()[4:]
-    assert price(data, model.partitions, STEP) == pytest.approx(model.cost, rel=1e-10)
+    assert price(data, STEP, model.partitions) == pytest.approx(model.cost, rel=1e-10)
     if partition.missing is not None:
         assert model.transform(data).tolist()[-1] == 0
 
@@ -330,9 +339,9 @@ def test_codes_and_weights():
 # Monotone shares.
 
 
-@pytest.mark.parametrize("way", ["increasing", "decreasing", "auto"])
+@pytest.mark.parametrize("way", ["increasing", "decreasing", "peak", "valley", "auto"])
 @few
-@given(sample=samples(), max_parts=st.integers(3, 5), min_rows=st.integers(1, 3), limited=st.booleans())
+@given(sample=samples(), max_parts=st.integers(1, 4), min_rows=st.integers(1, 3), limited=st.booleans())
 def test_monotone_partitions_are_the_cheapest_of_all_monotone_ones(way, sample, max_parts, min_rows, limited):
     values, target, codes = sample
     limits = {"max_parts": max_parts, "min_rows": min_rows} if limited else {}
@@ -372,11 +381,47 @@ def test_monotone_costs_more_than_free_and_less_than_nothing():
     falling = optimize(values, target, monotone="decreasing")
     auto = optimize(values, target, monotone="auto")
     assert free.cost < rising.cost < falling.cost == falling.null_cost
-    assert auto.cost == rising.cost
-    assert only(auto).bounds.tolist() == only(rising).bounds.tolist()
+    turning = [optimize(values, target, monotone=order) for order in ("peak", "valley")]
+    assert auto.cost == min(one.cost for one in turning) <= rising.cost + 1e-9
     assert only(rising).n_parts > 2
     shares = only(rising).counts[:, 1] / only(rising).counts.sum(axis=1)
     assert np.all(np.diff(shares) >= 0)
+
+
+SHARES = {
+    "increasing": [0.1, 0.3, 0.7, 0.9],
+    "decreasing": [0.9, 0.7, 0.3, 0.1],
+    "peak": [0.1, 0.4, 0.9, 0.2],
+    "valley": [0.9, 0.5, 0.1, 0.8],
+}
+
+
+@pytest.mark.parametrize("order", SHARES)
+@pytest.mark.parametrize("more", [{}, {"min_rows": 30, "max_parts": 4}, {"missing": "apart"}], ids=str)
+def test_auto_takes_the_cheapest_of_all_orders_and_says_which(order, more):
+    values = np.arange(400.0)
+    target = (np.random.default_rng(5).random(400) < np.repeat(SHARES[order], 100)).astype(int)
+    values[::40], target[::40] = np.nan, 1
+    auto = optimize(values, target, monotone="auto", **more)
+    costs = [optimize(values, target, monotone=one, **more).cost for one in SHARES]
+    assert auto.cost == min(costs) == pytest.approx(costs[list(SHARES).index(order)], rel=1e-12)
+    assert auto.proven
+    assert (auto.certificate.monotone, auto.certificate.order) == ("auto", order)
+    assert verify(auto, values, target)
+    said = f"shares that are monotone (auto: {order})"
+    assert said in " ".join(auto.summary().split())
+    assert said in auto.to_html()
+    again = Model.from_json(auto.to_json())
+    assert again.certificate == auto.certificate
+    other = next(one for one in SHARES if one not in (order, "peak", "valley"))
+    forged = replace(auto, certificate=replace(auto.certificate, order=other))
+    assert "do not keep the limits" in verify(forged, values, target).reason
+
+
+def test_auto_of_one_part_has_no_order():
+    model = optimize(np.arange(10.0), STEP, monotone="auto", max_parts=1)
+    assert (model.certificate.monotone, model.certificate.order) == ("auto", None)
+    assert "monotone (auto)" in model.summary()
 
 
 def test_the_share_is_that_of_the_second_class():
@@ -432,11 +477,10 @@ def test_monotone_under_other_criteria(criterion):
         assert model.cost == pytest.approx(lowest(values, target, way=way, criterion=criterion), rel=1e-9)
 
 
-def test_codes_that_no_row_has_are_parts_too_and_count():
+def test_codes_that_no_row_has_are_parts_too_and_do_not_count():
     data, target = [1.0, 2.0, 3.0, 4.0] * 10, [0, 0, 1, 1] * 10
-    with pytest.raises(ValueError, match="2 special parts"):
-        optimize(data, target, special={"x0": [-9, -8]}, max_parts=2)
-    assert optimize(data, target, special={"x0": [-9, -8]}, max_parts=3).partitions["x0"].n_parts == 3
+    assert optimize(data, target, special={"x0": [-9, -8]}, max_parts=1).partitions["x0"].n_parts == 3
+    assert optimize(data, target, special={"x0": [-9, -8]}, max_parts=2).partitions["x0"].n_parts == 4
 
 
 def test_special_codes_beside_a_partition_that_has_none():

@@ -207,10 +207,10 @@ def n_classes_of(rng: Rng) -> int:
     return int(rng.choice([1, 2, 2, 2, 3, 3, 4, 6]))
 
 
-def limits_of(rng: Rng, n_rows: int, least_parts: int = 1) -> dict[str, Any]:
+def limits_of(rng: Rng, n_rows: int) -> dict[str, Any]:
     limits: dict[str, Any] = {}
     if rng.random() < 0.25:
-        limits["max_parts"] = int(rng.integers(least_parts, least_parts + 4))
+        limits["max_parts"] = int(rng.integers(1, 5))
     if rng.random() < 0.25:
         is_share = rng.random() < 0.3
         limits["min_rows"] = float(rng.choice([0.1, 0.3])) if is_share else int(rng.integers(1, 3 + n_rows // 3))
@@ -305,18 +305,25 @@ def many_values_case(rng: Rng) -> Case:
 
 
 def special_case(rng: Rng) -> Case:
+    """Few or many special codes under any criterion, beside missing values, fixed bounds, and one row a value."""
     case = one_column(rng, "special", numerical if rng.random() < 0.6 else categorical)
-    n_levels = len(case.columns["x"].values)
-    codes = rng.permutation(n_levels)[: int(rng.integers(1, 3))].tolist()
-    is_shared = bool(rng.random() < 0.5)
-    n_parts = 1 if is_shared else len(codes)
-    missing = "apart" if rng.random() < 0.3 else "auto"
+    if rng.random() < 0.4:  # nearly as many parts as rows
+        case = replace(case.taken(np.unique(case.columns["x"].levels, return_index=True)[1]), weights=None)
+    column = case.columns["x"]
+    n_levels, most = len(column.values), int(rng.choice([2, 2, 5]))
+    codes = rng.permutation(n_levels)[: int(rng.integers(1, most + 1))].tolist()
+    rules: dict[str, Any] = {}
+    seen = column.levels if case.weights is None else column.levels[case.weights > 0]
+    plain = np.setdiff1d(seen, [MISSING, *codes])
+    if column.kind == "numerical" and len(plain) > 1 and rng.random() < 0.3:
+        rules["fixed"] = [int(rng.choice(plain[:-1]))]
     return replace(
         case,
         codes=tuple(codes),
-        is_shared=is_shared,
-        missing=missing,
-        limits=limits_of(rng, case.n_rows, n_parts + 1 + (missing == "apart")),
+        rules=rules,
+        is_shared=bool(rng.random() < 0.5),
+        missing="apart" if rng.random() < 0.3 else "auto",
+        limits=limits_of(rng, case.n_rows),
     )
 
 
@@ -337,7 +344,7 @@ def monotone_case(rng: Rng) -> Case:
         classes(rng, of_rows, 2),
         weights,
         "auto",
-        limits_of(rng, n_rows, len(codes) + 1),
+        limits_of(rng, n_rows),
         str(rng.choice(["increasing", "decreasing", "auto"])),
         codes,
     )
@@ -376,7 +383,7 @@ def rules_case(rng: Rng) -> Case:
         classes(rng, of_rows, n_classes),
         weights,
         one_search(rng),
-        limits_of(rng, n_rows, len(codes) + 1 + (missing == "apart")),
+        limits_of(rng, n_rows),
         str(rng.choice(["increasing", "decreasing", "auto", "peak", "peak", "valley", "valley"]))
         if has_order
         else None,
@@ -487,7 +494,7 @@ def known_grid_case(rng: Rng) -> Case:
             rules["fixed"] = [int(rng.choice(plain[:-1]))]
         if rng.random() < 0.3:
             rules["allowed"] = sorted(rng.choice(n_levels, int(rng.integers(0, n_levels + 1)), replace=False).tolist())
-    limits = limits_of(rng, case.n_rows, len(codes) + 2 + (missing == "apart"))
+    limits = limits_of(rng, case.n_rows)
     is_shared = len(codes) > 1 and rng.random() < 0.5
     return replace(case, codes=codes, rules=rules, missing=missing, limits=limits, is_shared=is_shared, known=known)
 

@@ -153,15 +153,14 @@ def class_counts(rows: Case, parts: Any, n_parts: int, model: Model) -> list[lis
 def _check_limits(case: Case, partition: Any) -> None:
     most, least = case.limits.get("max_parts", 2**62), least_rows(case)
     # With placement="median", values that only unlabelled rows have are one more part.
-    n_parts = partition.n_parts - int(
-        case.is_placed and np.sum((partition.counts.sum(axis=1) == 0) & (partition.rows > 0))
-    )
-    assert n_parts <= most, f"{partition.name!r} has {n_parts} parts, of {most} allowed"
     rows = partition.counts.sum(axis=1) if case.is_placed else partition.rows
     rows = rows[: len(rows) - partition.n_special]
+    is_unplaced = (rows == 0) & (partition.rows[: len(rows)] > 0)
     is_alone = partition.is_missing_apart or (None,) in partition.groups
     if is_alone:
-        rows = np.delete(rows, partition.missing)
+        rows, is_unplaced = np.delete(rows, partition.missing), np.delete(is_unplaced, partition.missing)
+    n_parts = np.count_nonzero(~is_unplaced)
+    assert n_parts <= most, f"{partition.name!r} has {n_parts} parts besides exempt ones, of {most} allowed"
     if np.count_nonzero(rows) > 1:
         assert rows[rows > 0].min() >= least, f"a part of {partition.name!r} has {rows.min()} rows, fewer than {least}"
 

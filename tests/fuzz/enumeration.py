@@ -79,11 +79,10 @@ def _partitions(rows: Case, column: Column, case: Case) -> Iterator[Any]:
     where = {level: i for i, level in enumerate([*line.tolist(), *special.tolist()])}
     at = np.array([where[level] for level in column.levels.tolist()])
     of_special = np.zeros(len(special), dtype=int) if case.is_shared else np.arange(len(special))
-    n_absent = int(len(special) == 0 and len(case.codes) > 0) if case.is_shared else len(case.codes) - len(special)
     for labels in every(n_values) if n_values else [np.empty(0, dtype=int)]:
         of_values = np.append(labels, n_values + of_special).astype(int)
         parts = of_values[at]
-        if _keeps_limits(parts, n_values, case, n_absent, column.levels == MISSING) and (
+        if _keeps_limits(parts, n_values, case, column.levels == MISSING) and (
             (not case.rules and case.monotone is None) or _keeps_rules(rows, column, parts, n_values, case)
         ):
             yield parts
@@ -95,15 +94,16 @@ def least_rows(case: Case) -> int:
     return max(1, math.ceil(round(least * n_rows, 9))) if least < 1 else int(least)
 
 
-def _keeps_limits(parts: Any, n_values: int, case: Case, n_absent: int, is_missing: Any) -> bool:
-    """Codes may have few rows, and so may whatever part is left beside them; a code without rows is a part too.
+def _keeps_limits(parts: Any, n_values: int, case: Case, is_missing: Any) -> bool:
+    """Codes may have few rows, and so may whatever part is left beside them; their parts do not count.
 
-    Missing values that are a part of their own may have few rows, too.
+    Missing values that are a part of their own may have few rows, too, and do not count.
     """
-    if len(np.unique(parts)) + n_absent > max(case.limits.get("max_parts", 99), 1):
-        return False
     is_plain, least = parts < n_values, least_rows(case)
     is_alone = bool(is_missing.any()) and not np.any(parts[is_plain & ~is_missing] == parts[is_missing][:1])
+    n_exempt = int(is_alone and bool(np.any(is_plain & ~is_missing)))
+    if len(np.unique(parts[is_plain])) - n_exempt > case.limits.get("max_parts", 99):
+        return False
     if np.any(is_plain & ~is_missing) and np.any(is_missing) and not is_alone and case.missing == "apart":
         return False
     if is_alone and np.any(is_plain & ~is_missing):
@@ -175,14 +175,15 @@ def _keeps_order(shares: list[Fraction], order: str | None, difference: float) -
     least = Fraction(difference) - Fraction(1, 10**12) if difference > 0 else Fraction(0)
     rises, falls = [step >= least for step in steps], [-step >= least for step in steps]
     turns = range(len(steps) + 1)
-    return {
-        None: all(rise or fall for rise, fall in zip(rises, falls, strict=True)),
+    is_kept = {
         "increasing": all(rises),
         "decreasing": all(falls),
-        "auto": all(rises) or all(falls),
         "peak": any(all(rises[:k]) and all(falls[k:]) for k in turns),
         "valley": any(all(falls[:k]) and all(rises[k:]) for k in turns),
-    }[order]
+    }
+    if order is None:
+        return all(rise or fall for rise, fall in zip(rises, falls, strict=True))
+    return any(is_kept.values()) if order == "auto" else is_kept[order]
 
 
 def lowest_of_many(case: Case) -> float | None:

@@ -135,7 +135,7 @@ def lowest_cost(
 ) -> float:  # fmt: skip
     """The cost of the cheapest partition: the best of each number of parts at each bound, from one part less.
 
-    With `first_is_free`, the first value alone may have few rows.
+    With `first_is_free`, the first value alone may have few rows, and is none of `max_parts`.
     """
     n, n_classes = counts.shape
     n_rows = int(counts.sum())
@@ -148,12 +148,16 @@ def lowest_cost(
     is_small = between.sum(axis=2) < min_rows
     is_small[0, 1] &= not first_is_free
     price[is_small] = np.inf
-    best = price[0]
-    lowest = one_part
-    for n_parts in range(2, min(n, n if max_parts is None else max_parts) + 1):
+    best, lowest = price[0], one_part
+    most = n if max_parts is None else max_parts + first_is_free
+    for n_parts in range(2, min(n, most) + 1):
+        if n_parts > most - first_is_free:  # one more, if the first value is alone
+            best = np.where(np.arange(n + 1) == 1, price[0], np.inf)
+            for _ in range(n_parts - 2):
+                best = (best[:, None] + price).min(axis=0)
         best = (best[:, None] + price).min(axis=0)
         if not np.isfinite(best[n]):
-            break
+            continue
         lowest = min(lowest, float(best[n]) + shared_price(name, n_parts, n_rows, n_classes, options))
     return lowest
 

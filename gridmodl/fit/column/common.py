@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from gridmodl.data.atoms import Atoms, Target
 from gridmodl.data.columns import Column
-from gridmodl.data.frames import Name
 from gridmodl.data.numbers import Numbers, Special, encode_bounds, encode_special
 from gridmodl.data.table import Table
 from gridmodl.fit.options import ColumnOptions, Options
-from gridmodl.model.labels import counted
 from gridmodl.model.partition import Partition
 from gridmodl.model.stability import Stability
 from gridmodl.pricing import price_one_variable
@@ -23,7 +21,7 @@ from gridmodl.search import AUTO, Search
 from gridmodl.search.column.exact import why_given_up
 from gridmodl.search.moves import NO_LIMIT, Limits, is_cheaper
 from gridmodl.search.proof import ALL, Certificate, Proof
-from gridmodl.search.rules import NO_RULES, NONE, Rules
+from gridmodl.search.rules import ANY_ORDER, NO_RULES, NONE, Rules
 from gridmodl.search.task import Task
 from gridmodl.terms import Criterion, Variable
 
@@ -51,9 +49,17 @@ class ColumnResult(NamedTuple):
 
 
 def certificate_of(
-    proof: Proof | None, limits: Limits, column: Column, options: ColumnOptions, min_events: tuple[int, ...] = ()
+    proof: Proof | None,
+    limits: Limits,
+    column: Column,
+    options: ColumnOptions,
+    min_events: tuple[int, ...] = (),
+    order: str | None = None,
 ) -> Certificate | None:
-    """Make the certificate of a proof within the limits of a column; None if there is no proof."""
+    """Make the certificate of a proof within the limits of a column; None if there is no proof.
+
+    `order` is that of the shares of the event, which is said if monotone="auto" let it be any.
+    """
     if proof is None:
         return None
     slopes, totals = zip(*proof.runs, strict=True) if proof.runs else ((), ())
@@ -71,6 +77,7 @@ def certificate_of(
     return replace(
         certificate,
         monotone=options.monotone,
+        order=order if options.monotone == "auto" else None,
         fixed=_as_given(column, "fixed", options.fixed),
         allowed=None if options.allowed is None else _as_given(column, "allowed", options.allowed),
     )
@@ -117,24 +124,13 @@ def rest_is_enough(task: Task) -> bool:
     return is_enough and (len(least) == 0 or bool(np.all(atoms.counts[1:].sum(axis=0) >= least)))
 
 
-def check_apart(name: Name, n_special: int, is_missing_apart: bool, max_parts: int, others: str | None) -> None:
-    """Raise ValueError if special parts and a part of missing values leave no part for the `others`, None for none."""
-    n_apart = n_special + is_missing_apart
-    if n_apart < max_parts or (others is None and n_apart == max_parts):
-        return
-    parts = [counted(n_special, "special part")] if n_special else []
-    parts += ["a part of missing values (missing='apart')"] if is_missing_apart else []
-    why = "allows fewer" if others is None else f"leaves none for the {others}"
-    raise ValueError(f"column {name!r} has {' and '.join(parts)}; max_parts={max_parts} {why}")
-
-
 def rules_of(
     options: ColumnOptions, atoms: Atoms, fixed: NDArray[np.int64], target: Target, class_rows: NDArray[np.int64]
 ) -> tuple[Rules, tuple[str | None, ...]]:
     """Limits besides those on parts and rows, and the orders to try."""
     if not options.has_rules and target.periods is None:
         return NO_RULES, (None,)
-    orders = ("increasing", "decreasing") if options.monotone == "auto" else (options.monotone,)
+    orders = ANY_ORDER if options.monotone == "auto" else (options.monotone,)
     scores = NONE if target.event is None else atoms.counts[:, target.event].astype(np.int64)
     least = options.min_counts(class_rows, target.event)
     return Rules(None, float(options.min_difference or 0.0), scores, least, fixed), orders

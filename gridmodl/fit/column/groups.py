@@ -17,7 +17,6 @@ from gridmodl.fit.column.common import (
     ColumnResult,
     Found,
     certificate_of,
-    check_apart,
     joint_result,
     labelled_apart,
     one_part_cost,
@@ -52,6 +51,11 @@ class ValuesTask(NamedTuple):
     apart: NDArray[np.int64]  # rows of the parts that are apart and occur, by code of the target
     apart_values: NDArray[np.int32]  # number of values of each of them
     rows: NDArray[np.int64]  # rows of each value
+
+    @property
+    def n_apart(self) -> int:
+        """Number of parts set apart, those without rows included."""
+        return len(self.special) + int(np.any(self.labels == MISSING))
 
 
 FREE, MISSING = -1, -2
@@ -111,14 +115,15 @@ def value_tasks(
 ) -> list[ValuesTask]:
     """Tasks of which one has the best groups: missing values are a value like others, or a part of their own.
 
-    The second task is needed only where a limit forbids a group of the missing values alone.
+    The second task is needed only where a limit concerns a group of the missing values alone, which need not keep it.
     """
     values = values_task(column, table, criterion, options, limits, clock)
     missing = options.of(column.name).missing
     task, first = values.task, column.values[0] is None and values.labels[0] == FREE
-    if not first or missing == LIMITED or task.n_atoms < 2 or task.limits.max_parts < 2:
+    if not first or missing == LIMITED or task.n_atoms < 2:
         return [values]
-    is_needed = int(task.atoms.rows[0]) < task.limits.min_rows or not task.rules.is_nothing
+    is_limited = int(task.atoms.rows[0]) < task.limits.min_rows or task.limits.max_parts < task.n_atoms
+    is_needed = is_limited or not task.rules.is_nothing
     if not is_needed or not rest_is_enough(task):
         return [values]
     return [values, values_task(column, table, criterion, options, limits, clock, is_missing_apart=True)]
@@ -151,9 +156,6 @@ def values_task(
     apart = np.zeros((len(numbers), by_code.shape[1]), dtype=np.int64)
     np.add.at(apart, at, by_code[labels != FREE])
     sizes = np.bincount(at, minlength=len(numbers)).astype(np.int32)
-    check_apart(column.name, len(special), is_missing_apart, limits.max_parts, "groups" if len(kept) else None)
-    n_absent = len(special) + is_missing_apart - len(numbers)  # special groups without rows count as parts
-    limits = limits._replace(max_parts=max(1, limits.max_parts - n_absent))
     if len(numbers):
         ones = np.ones(len(kept), dtype=np.int32)
         atoms_apart = alone(apart.astype(atoms.counts.dtype), sizes, target.n_classes)

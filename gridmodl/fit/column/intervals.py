@@ -19,7 +19,6 @@ from gridmodl.fit.column.common import (
     Found,
     bounds_of,
     certificate_of,
-    check_apart,
     joint_result,
     labelled_apart,
     one_part_cost,
@@ -39,6 +38,7 @@ from gridmodl.search import Search, run
 from gridmodl.search.column.limited import limited_optimum
 from gridmodl.search.moves import Frozen, Limits, Setting
 from gridmodl.search.proof import ALL, LIMITED, Proof
+from gridmodl.search.rules import order_of
 from gridmodl.search.stable.intervals import stable_optimum
 from gridmodl.search.task import Partitioning, Task
 from gridmodl.terms import Criterion
@@ -57,6 +57,11 @@ class Intervals(NamedTuple):
     special: Special  # special codes of the user
     apart: NDArray[np.int64]  # rows of the special parts that occur, by code of the target
     apart_values: NDArray[np.int32]  # number of codes that occur in each of them
+
+    @property
+    def n_apart(self) -> int:
+        """Number of parts set apart, those without rows included."""
+        return self.special.n_parts + self.is_missing_apart
 
     @property
     def has_neighbours(self) -> bool:
@@ -85,7 +90,8 @@ def best_intervals(
     else:
         null_cost = check_cost(criterion, task.null().cost)
     partition = intervals_of(column, intervals, table, found)
-    certificate = certificate_of(found.proof, limits, column, of_column, tuple(task.rules.min_counts.tolist()))
+    order = _order_of(partition, table.target.event) if of_column.monotone == "auto" else None
+    certificate = certificate_of(found.proof, limits, column, of_column, tuple(task.rules.min_counts.tolist()), order)
     stability = None
     if table.target.periods is not None:
         best, way = min(reversed(results), key=lambda one: one[0].free.cost)
@@ -94,6 +100,12 @@ def best_intervals(
     cost = check_cost(criterion, found.cost)
     unproven = why_unproven(found, task, options.search)
     return Found(partition, cost, null_cost, found.proven, kind, criterion, certificate, stability, unproven)
+
+
+def _order_of(partition: Partition, event: int | None) -> str | None:
+    """The narrowest order of the shares of the event over the intervals, without missing values and special codes."""
+    counts = partition.counts[int(partition.is_missing_apart) : partition.n_parts - partition.n_special]
+    return None if event is None else order_of(counts[:, event], counts.sum(axis=1))
 
 
 def _searched_intervals(
@@ -151,22 +163,26 @@ def interval_tasks(
 ) -> list[Intervals]:
     """Tasks of which one has the best partition: missing values join the lowest interval, or are a part of their own.
 
-    A search that may cut anywhere tries both. Where a limit forbids a part of the missing values alone, or an order
-    of the shares that they need not keep, a second task has them apart.
+    A search that may cut anywhere tries both. Where a limit concerns a part of the missing values alone, which need
+    not keep it, a second task has them apart; in old files, only where shares have an order or parts rows of a class.
     """
     intervals = intervals_task(column, table, criterion, options, limits, clock, may_join, may_stop)
     task, is_limited = intervals.task, options.of(column.name).missing == LIMITED
-    if intervals.is_missing_apart or not intervals.line.has_missing or task.n_atoms < 2 or task.limits.max_parts < 2:
+    if intervals.is_missing_apart or not intervals.line.has_missing or task.n_atoms < 2:
         return [intervals]
-    is_few = int(task.atoms.rows[0]) < task.limits.min_rows
-    is_needed = intervals.has_neighbours or not task.rules.is_nothing or is_few
-    if not is_needed or not rest_is_enough(task) or (is_limited and is_few):
+    is_few, most = int(task.atoms.rows[0]) < task.limits.min_rows, task.limits.max_parts
+    has_rules = intervals.has_neighbours or not task.rules.is_nothing
+    is_needed = has_rules and not is_few and most > 1 if is_limited else has_rules or is_few or most < task.n_atoms
+    if not is_needed or not rest_is_enough(task):
         return [intervals]
-    return [intervals, missing_apart(intervals, table.target)]
+    apart = missing_apart(intervals, table.target)
+    if is_limited:
+        apart = apart._replace(task=replace(apart.task, limits=task.limits._replace(max_parts=most - 1)))
+    return [intervals, apart]
 
 
 def missing_apart(intervals: Intervals, target: Target) -> Intervals:
-    """Same task with the missing values as a part of their own, which no limit but that on their number concerns."""
+    """Same task with the missing values as a part of their own, which no limit concerns."""
     task = intervals.task
     rest = tail(task.atoms, 1)
     start = gap_ends(rest) if target.has_unlabelled else None
@@ -205,9 +221,6 @@ def intervals_task(
     line = line._replace(special=special.by_part(line.special))
     occurs = line.special.any(axis=1)
     apart, apart_values = line.special[occurs], special.by_part(code_occurs)[occurs].astype(np.int32)
-    check_apart(column.name, special.n_parts, False, limits.max_parts, "intervals")
-    # Special parts without rows count as parts.
-    of_line = limits._replace(max_parts=limits.max_parts - (special.n_parts - len(apart)))
     n_values = int(line.atoms.values.sum()) + int(apart_values.sum())
     p, facts = prepare(criterion, table.problem, numerical_values(n_values))
     start = gap_ends(line.atoms) if target.has_unlabelled else None
@@ -219,11 +232,10 @@ def intervals_task(
     if has_widths:  # masses, which have none
         apart_atoms = of_widths(apart_atoms, np.zeros(len(apart), dtype=np.int64))
         apart = np.column_stack([np.zeros(len(apart), dtype=np.int64), apart[:, 0]])
-    task = Task(atoms, Setting(p, facts, Frozen()), type(criterion), of_line, clock, start, rules)
+    task = Task(atoms, Setting(p, facts, Frozen()), type(criterion), limits, clock, start, rules)
     task = task.set_apart(apart_atoms)
     intervals = Intervals(task, orders, line, False, special, apart, apart_values)
     if options.of(column.name).missing == "apart" and line.has_missing and line.n_atoms > 1:
-        check_apart(column.name, special.n_parts, True, limits.max_parts, "intervals")
         intervals = missing_apart(intervals, target)
     if join and line.n_atoms and not intervals.task.more_parts_cost_more(int(line.atoms.values.sum(dtype=np.int64))):
         return intervals_task(column, table, criterion, options, limits, clock, may_join=False, may_stop=may_stop)
@@ -270,12 +282,11 @@ def check_fixed(name: Name, fixed: NDArray[Any], cuts: NDArray[np.int64], column
 
 def _why_none(task: Task, name: Name, options: ColumnOptions) -> str:
     """Sentence that says which limit no partition of a column can keep; it has fixed bounds, else one part does."""
-    n_fixed, most = len(task.rules.fixed), task.limits.max_parts + task.setting.frozen.n_apart
+    n_fixed, most = len(task.rules.fixed), task.limits.max_parts
     begin = f"column {name!r} has {counted(n_fixed, 'fixed bound')}"
     make, leave, these = ("make", "leave", "these") if n_fixed > 1 else ("makes", "leaves", "it")
-    if n_fixed + 1 > task.limits.max_parts:
-        n_parts = n_fixed + 1 + task.setting.frozen.n_apart
-        return f"{begin}, which {make} {n_parts} parts; max_parts={most} allows fewer"
+    if n_fixed + 1 > most:
+        return f"{begin}, which {make} {n_fixed + 1} parts; max_parts={most} allows fewer"
     starts = np.append(0, task.rules.fixed)
     rows = int(np.add.reduceat(task.atoms.rows, starts).min())
     if rows < task.limits.min_rows:

@@ -24,6 +24,7 @@ from gridmodl.model.partition import Partition
 from gridmodl.model.target_quantiles import PERCENTILES, TargetQuantiles
 from gridmodl.search.moves import is_cheaper
 from gridmodl.search.proof import LIMITED, METHODS, MONOTONE
+from gridmodl.search.rules import ORDERS
 from gridmodl.terms import PROBLEMS
 
 STOPPED = ("time limit", "interrupted")  # values of `Clock.stopped`; null if nothing cut the search short
@@ -553,6 +554,11 @@ def check_certificate(model: Model) -> None:
     if certificate.monotone is not None and certificate.monotone not in MONOTONE:
         known = ", ".join(MONOTONE)
         raise wrong(f"{place}.monotone", f"must be null or one of {known}, got {shown(certificate.monotone)}")
+    if certificate.order is not None and (certificate.monotone != "auto" or certificate.order not in ORDERS):
+        known = ", ".join(ORDERS)
+        raise wrong(
+            f"{place}.order", f"must be null or, if monotone is auto, one of {known}; got {shown(certificate.order)}"
+        )
     if certificate.missing not in ("auto", "apart", LIMITED):
         raise wrong(f"{place}.missing", f"must be one of auto, apart, {LIMITED}, got {shown(certificate.missing)}")
     (partition,) = model.partitions.values()

@@ -15,6 +15,7 @@ from gridmodl.search.proof import LIMITED, Certificate
 CERTIFICATE_FIELDS_5 = ("method", "lowest", "slopes", "totals", "max_parts", "min_rows", "monotone")
 CERTIFICATE_FIELDS = (
     *CERTIFICATE_FIELDS_5, "missing", "min_events", "min_difference", "fixed", "allowed", "min_period_rows",
+    "order",
 )  # fmt: skip
 STABILITY_FIELDS = Stability._fields
 
@@ -34,8 +35,8 @@ def certificate_record(certificate: Certificate | None) -> dict[str, Any] | None
     return record
 
 
-def read_certificate(raw: Any, place: str, version: int) -> Certificate | None:
-    """Certificate of a JSON object of a file of this `version`."""
+def read_certificate(raw: Any, place: str, version: int, n_special: int) -> Certificate | None:
+    """Certificate of a JSON object of a file of this `version`; before 6, the limit on parts counted special ones."""
     if raw is None:
         return None
     record = read_fields(raw, place, CERTIFICATE_FIELDS if version > 5 else CERTIFICATE_FIELDS_5)
@@ -50,7 +51,8 @@ def read_certificate(raw: Any, place: str, version: int) -> Certificate | None:
         missing=read_text(record["missing"], f"{place}.missing") if version > 5 else LIMITED,
     )
     if version < 6:
-        return certificate
+        most = certificate.max_parts
+        return certificate if most is None else replace(certificate, max_parts=max(1, most - n_special))
     fixed, allowed = (_read_bounds(record[name], f"{place}.{name}") for name in ("fixed", "allowed"))
     if fixed is None:
         raise wrong(f"{place}.fixed", "must be a list of bounds")
@@ -66,6 +68,7 @@ def read_certificate(raw: Any, place: str, version: int) -> Certificate | None:
         min_period_rows=None
         if record["min_period_rows"] is None
         else _read_rows_or_share(record["min_period_rows"], f"{place}.min_period_rows"),
+        order=None if record["order"] is None else read_text(record["order"], f"{place}.order"),
     )
 
 

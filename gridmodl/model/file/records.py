@@ -151,7 +151,8 @@ def _read_version_4(record: dict[str, Any], version: int = 4) -> Model:
     """Version 4: models with a certificate. Also reads the later versions."""
     optional = [name for name in OPTIONAL if version > 5 and name in record]
     model = _read_grid(read_fields(record, "", (*(FIELDS if version > 5 else FIELDS_5), *optional)), version)
-    return replace(model, certificate=read_certificate(record["certificate"], "certificate", version))
+    n_special = sum(partition.n_special for partition in model.partitions.values())  # certificates are of one column
+    return replace(model, certificate=read_certificate(record["certificate"], "certificate", version, n_special))
 
 
 def _read_version_5(record: dict[str, Any]) -> Model:

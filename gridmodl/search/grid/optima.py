@@ -94,26 +94,31 @@ class BestSoFar:
 
 
 def missing_apart(task: GridTask, found: GridFound, missing: Mapping[int, int]) -> GridFound:
-    """The grids found, with missing values of fewer rows than min_rows as a part of their own wherever that pays.
+    """The grids found, with missing values as a part of their own wherever that pays and a limit forbade it.
 
-    For a target that is partitioned too, whose searches take the limit for such a part as for any other; searches of
-    other grids cut such parts off themselves (`Holds.loose`). `missing` has the atom of the missing values by variable.
+    For a target that is partitioned too, whose searches take limits for such a part as for any other; `missing` has the
+    atom of the missing values by variable.
     """
-    few = {k: atom for k, atom in missing.items() if task.rows.rows_of_atoms(k)[atom] < task.limits.of(k).min_rows}
-    if not few:
+    limited = {
+        k: atom
+        for k, atom in missing.items()
+        if task.rows.rows_of_atoms(k)[atom] < task.limits.of(k).min_rows
+        or task.limits.of(k).max_parts < task.rows.n_atoms(k)
+    }
+    if not limited:
         return found
     worker = Worker(task)
-    cut = [_cut_missing(worker, grid, few) for grid in (found.grid, *found.optima)]
+    cut = [_cut_missing(worker, grid, limited) for grid in (found.grid, *found.optima)]
     optima = {grid.signature(): grid for grid in sorted(cut[1:], key=lambda grid: grid.cost)}
     return found._replace(grid=min(cut, key=lambda grid: grid.cost), optima=tuple(optima.values()))
 
 
-def _cut_missing(worker: Worker, grid: Grid, few: Mapping[int, int]) -> Grid:
+def _cut_missing(worker: Worker, grid: Grid, limited: Mapping[int, int]) -> Grid:
     """The grid with the missing values cut from the parts that they share, one variable at a time, while that pays."""
     is_quiet = False
     while not is_quiet:
         is_quiet = True
-        for k, atom in few.items():
+        for k, atom in limited.items():
             others = [(v, parts) for v, parts in zip(grid.variables, grid.parts, strict=True) if v != k]
             cuts = [make_grid([*others, (k, labels)]) for labels in _cuts(worker.task, grid, k, atom)]
             cuts = [cut._replace(cost=worker.load(cut)) for cut in cuts]
@@ -129,7 +134,7 @@ def _cuts(task: GridTask, grid: Grid, k: int, atom: int) -> Iterator[NDArray[np.
     n_parts, own = int(parts.max()) + 1, int(parts[atom])
     n_rest = int(rows[parts == own].sum() - rows[atom])
     is_atom = np.arange(len(parts)) == atom
-    if n_parts < limits.max_parts and n_rest >= limits.min_rows:
+    if n_rest >= max(1, limits.min_rows):
         yield np.where(is_atom, n_parts, parts)
     joined = range(n_parts) if task.facts.categorical[k] else range(own + 1, min(own + 2, n_parts))
     for part in joined if n_rest > 0 else ():

@@ -9,6 +9,7 @@ exact up to some bounds; together they are a local search, and nothing is proven
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from gridmodl.search.grid.rows import Grid, make_grid
 from gridmodl.search.grid.state import GridTask, price_grid
 from gridmodl.search.grid.typical import setting_beside
 from gridmodl.search.moves import is_cheaper
-from gridmodl.search.rules import NO_RULES, Rules, keeps_order
+from gridmodl.search.rules import NO_RULES, Rules, keeps_order, order_of
 from gridmodl.search.task import Task
 
 INPUT, TARGET = 0, 1
@@ -36,9 +37,8 @@ def ordered(
 
     `scores` are sums of the target for each value of the input; missing values, the first, keep no order.
     """
-    parts = found.grid.parts_of(INPUT, task.rows.n_atoms(INPUT))
-    rows = task.rows.rows_of_atoms(INPUT)
-    if any(_is_ordered(parts, rows, scores, order, has_missing) for order in orders):
+    of_parts = _sums(task, found.grid, scores, has_missing)
+    if any(keeps_order(*of_parts, order, 0.0) for order in orders):
         return found._replace(optima=())
     best = found.null
     for order in orders:
@@ -48,12 +48,19 @@ def ordered(
     return found._replace(grid=best, optima=())
 
 
-def _is_ordered(parts: NDArray[np.int32], rows: NDArray[np.int64], scores: NDArray[np.int64], order: str,
-                has_missing: bool) -> bool:  # fmt: skip
-    """Whether the means of the parts are in order; missing values that are a part of their own are left out."""
+def order_of_grid(task: GridTask, grid: Grid, scores: NDArray[np.int64], has_missing: bool) -> str | None:
+    """The narrowest order of the means of the target over the parts of the input; None of one part."""
+    return order_of(*_sums(task, grid, scores, has_missing))
+
+
+def _sums(
+    task: GridTask, grid: Grid, scores: NDArray[np.int64], has_missing: bool
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Scores times rows, and rows, of the parts of the input, but for missing values that are a part of their own."""
+    parts = grid.parts_of(INPUT, task.rows.n_atoms(INPUT))
     first = int(has_missing and len(parts) > 1 and parts[1] != parts[0])
-    sums = [np.bincount(parts, of_atoms.astype(np.float64)) for of_atoms in (scores, rows)]
-    return keeps_order(sums[0][first:], sums[1][first:], order, 0.0)
+    of_parts = [np.bincount(parts, of.astype(np.float64)) for of in (scores, task.rows.rows_of_atoms(INPUT))]
+    return of_parts[0][first:], of_parts[1][first:]
 
 
 def _first_targets(task: GridTask, grid: Grid) -> list[NDArray[np.int64]]:
@@ -98,7 +105,7 @@ def _best_parts(task: GridTask, grid: Grid, k: int, rules: Rules, has_missing: b
         rules=rules.coarsen(starts),
     )
     found = [] if (joined := limited_optimum(one)) is None else [(joined.cost, joined.starts)]
-    if has_missing and one.n_atoms > 1 and one.limits.max_parts > 1:
+    if has_missing and one.n_atoms > 1:
         apart = limited_optimum(_first_apart(one))
         found += [] if apart is None else [(apart.cost, np.append(0, apart.starts + 1))]
     _, best = min(found, key=lambda one: one[0])

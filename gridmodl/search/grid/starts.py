@@ -112,7 +112,8 @@ def _kept_single(task: GridTask, one: Task, k: int) -> Grid:
     for more in range(2 if task.holds.loose[k] >= 0 else 1):
         if task.facts.categorical[k]:
             n_free = n - n_apart - more
-            free = replace(one, atoms=head(one.atoms, n_free)).set_apart(tail(one.atoms, n_free))
+            most = one.limits._replace(max_parts=max(1, one.limits.max_parts - n_apart - more))
+            free = replace(one, atoms=head(one.atoms, n_free), limits=most).set_apart(tail(one.atoms, n_free))
             if more and not _is_allowed(free, n_apart + more, one):
                 continue
             groups = run("groups", free, Search("merge"))[0].groups if n_free else np.empty(0, dtype=np.int64)

@@ -264,7 +264,7 @@ def check_rewritten(new, old):
         assert new[field] == old[field]
     if old.get("certificate") is not None:  # it had no limits of later versions
         more = {"missing": "limited", "min_events": [], "min_difference": 0.0, "fixed": [], "allowed": None}
-        more["min_period_rows"] = None
+        more |= {"min_period_rows": None, "order": None}
         assert new["certificate"] == {**more, **old["certificate"]}
     for kept in ("partition", "target"):
         if isinstance(old.get(kept), dict):

@@ -44,7 +44,7 @@ def test_it_finds_what_trying_all_grids_finds(order):
         assert is_ordered(means_of(x, y, bounds), order)
         values = np.unique(y)
         costs = [
-            gridmodl.price({"x": x}, {"x": given, "target": np.asarray(of_target)}, y, target_kind="numerical")
+            gridmodl.price({"x": x}, y, {"x": given, "target": np.asarray(of_target)}, target_kind="numerical")
             for given in cuttings(5)
             if is_ordered(means_of(x, y, given), order)
             for of_target in ([values[0] + b for b in cut] for cut in cuttings(int(values[-1] - values[0]) + 1))
@@ -68,8 +68,10 @@ def test_the_means_keep_the_order_with_weights_missing_values_and_limits(order):
     partition = model.partition("x")
     first = int(partition.is_missing_apart)
     means = model._target_quantiles.means[first : partition.n_parts]
-    orders = ("increasing", "decreasing") if order == "auto" else (order,)
-    assert any(is_ordered(means, one) for one in orders)
+    orders = ORDERS if order == "auto" else (order,)
+    kept = [one for one in orders if is_ordered(means, one)]
+    assert kept
+    assert f"means that are monotone ({order}{f': {kept[0]}' if order == 'auto' else ''})" in model.limits
     assert partition.n_parts <= 6
     assert partition.n_parts > 1
     assert partition.rows[first:].min() >= 30
