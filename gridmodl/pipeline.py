@@ -36,12 +36,13 @@ from gridmodl.model.models import Models
 from gridmodl.plugins import criterion_for
 from gridmodl.progress import showing
 from gridmodl.search import Search
-from gridmodl.spelling import check_choice, check_columns
+from gridmodl.spelling import check_choice, check_columns, names_arguments
 from gridmodl.terms import Criterion
 
 ON_ERROR = ("warn", "ignore", "raise")
 
 
+@names_arguments
 def optimize(
     data: Any,
     target: Any = None,
@@ -247,6 +248,7 @@ def optimize(
         return table_model(table, options, random_state, clock, n_threads)
 
 
+@names_arguments
 def optimize_each(
     data: Any,
     target: Any = None,
@@ -371,10 +373,11 @@ def check_on_error(on_error: Any) -> None:
     check_choice("on_error", on_error, ON_ERROR)
 
 
-def kept_models(answers: Mapping[Name, Model | Exception], on_error: str, frame: str) -> Models:
+def kept_models(answers: Mapping[Name, Model | Exception], on_error: str, frame: str, level: int = 4) -> Models:
     """Collect the models of all columns, and handle errors as `on_error` says.
 
-    Warnings point to the line that called the public function, which must call this function directly.
+    Warnings point to the line that called the public function, which must call this function directly; it is `level`
+    frames up, one of them that of `names_arguments`.
     """
     errors = {name: answer for name, answer in answers.items() if isinstance(answer, Exception)}
     models = {name: answer for name, answer in answers.items() if isinstance(answer, Model)}
@@ -383,15 +386,16 @@ def kept_models(answers: Mapping[Name, Model | Exception], on_error: str, frame:
     if on_error == "warn":
         for name, error in errors.items():
             warnings.warn(
-                f"column {name!r} has no model: {error_beside_name(error, name)}", ColumnWarning, stacklevel=3
+                f"column {name!r} has no model: {error_beside_name(error, name)}", ColumnWarning, stacklevel=level
             )
     return Models(models, errors, frame)
 
 
+@names_arguments
 def price(
     data: Any,
-    partitions: Mapping[Name, Any],
     target: Any = None,
+    partitions: Mapping[Name, Any] | None = None,
     *,
     criterion: str | Criterion = "modl",
     weights: Any = None,
@@ -405,7 +409,7 @@ def price(
 
     Parameters
     ----------
-    data, partitions, target, criterion, weights, kinds, order, target_kind, unlabelled, special
+    data, target, partitions, criterion, weights, kinds, order, target_kind, unlabelled, special
         As in `Model.from_partitions`, which returns the whole model.
 
     Returns
@@ -421,9 +425,9 @@ def price(
     Examples
     --------
     >>> import gridmodl
-    >>> round(gridmodl.price([1, 2, 3, 4], {"x0": [2.5]}, ["a", "a", "b", "b"]), 4)
+    >>> round(gridmodl.price([1, 2, 3, 4], ["a", "a", "b", "b"], {"x0": [2.5]}), 4)
     5.193
-    >>> round(gridmodl.price({"a": [1, 2, 3, 4], "b": [5, 6, 7, 8]}, {"a": [2.5], "b": [6.5]}), 4)  # no target
+    >>> round(gridmodl.price({"a": [1, 2, 3, 4], "b": [5, 6, 7, 8]}, None, {"a": [2.5], "b": [6.5]}), 4)  # no target
     10.8923
     """
     model = model_of_partitions(

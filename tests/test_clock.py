@@ -85,7 +85,7 @@ def test_a_table_that_takes_too_long_is_not_filled(monkeypatch, options):
     found = model.partitions["x0"]
     assert found.n_parts == 1 + ("special" in options)
     assert found.counts.sum(axis=0).tolist() == np.bincount(y).tolist()
-    assert model.cost == pytest.approx(price(x, model.partitions, y, special=options.get("special")), rel=1e-12)
+    assert model.cost == pytest.approx(price(x, y, model.partitions, special=options.get("special")), rel=1e-12)
 
 
 def test_a_look_is_a_look_at_the_clock_of_all_columns():

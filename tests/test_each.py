@@ -463,7 +463,7 @@ def test_a_model_knows_only_its_own_column(models, table):
     assert parts.shape == (400, 1)
     with pytest.raises(ValueError, match=r"the model needs column 'town'; the data has 'noise', 'sharp'"):
         models["town"].transform(data[["noise", "sharp"]])
-    assert math.isclose(models["town"].cost, gridmodl.price(data[["town"]], models["town"].partitions, table[1]))
+    assert math.isclose(models["town"].cost, gridmodl.price(data[["town"]], table[1], models["town"].partitions))
 
 
 def test_the_most_informative_come_first_where_the_null_cost_is_0():

@@ -69,7 +69,7 @@ def test_unknown_criterion_lists_the_known_ones():
     with pytest.raises(ValueError, match=r"unknown criterion 'midl'; known: .*aic.*bic.*entropy.*gini.*mdlp.*modl"):
         optimize(np.arange(10.0), STEP, criterion="midl")
     with pytest.raises(ValueError, match="unknown criterion 'midl'"):
-        price(np.arange(10.0), {}, STEP, criterion="midl")
+        price(np.arange(10.0), STEP, {}, criterion="midl")
 
 
 @pytest.mark.parametrize("criterion", [None, 3, ["modl"], object])
@@ -225,7 +225,7 @@ def test_short_time_gives_a_model_in_time(search):
     model = optimize(data, target, search=search, time_limit=0.02)
     assert clock.elapsed < 3.0  # without the time of compiling
     assert model.cost <= model.null_cost
-    assert price(data, model.partitions, target) == pytest.approx(model.cost, rel=1e-10)
+    assert price(data, target, model.partitions) == pytest.approx(model.cost, rel=1e-10)
     if search == "exact":
         assert model.proven != (model.stopped == "time limit")
 
@@ -238,7 +238,7 @@ def test_a_proof_that_time_stops_has_a_model_and_says_so(monkeypatch, looks):
     model = optimize(data, target, search="exact", time_limit=1.0)
     assert (model.stopped, model.proven) == ("time limit", False)
     assert model.cost <= model.null_cost
-    assert price(data, model.partitions, target) == pytest.approx(model.cost, rel=1e-10)
+    assert price(data, target, model.partitions) == pytest.approx(model.cost, rel=1e-10)
 
 
 @pytest.mark.parametrize("time_limit", [1000, math.inf])
@@ -328,7 +328,7 @@ def test_ctrl_c_returns_the_best_so_far(criterion, search, step):
     assert model.stopped == "interrupted"
     assert not model.proven
     assert model.cost <= model.null_cost
-    assert price(data, model.partitions, target, criterion=criterion) == pytest.approx(model.cost, rel=1e-10)
+    assert price(data, target, model.partitions, criterion=criterion) == pytest.approx(model.cost, rel=1e-10)
     assert "stopped: interrupted" in model.summary()
     if step == "proof" and criterion == "g2":  # whose proof comes after the merge
         assert model.cost <= optimize(data, target, search="merge", criterion=criterion).cost
@@ -387,8 +387,8 @@ def test_names_of_classes_do_not_matter(rows, names, criterion):
 @settings(max_examples=60, deadline=None)
 def test_order_of_rows_and_classes_does_not_matter_for_prices(rows, bound):
     x, y, w = np.array(rows).T
-    forward = price(x, {"x0": [bound]}, y, weights=w)
-    backward = price(x[::-1], {"x0": [bound]}, 1 - y[::-1], weights=w[::-1])
+    forward = price(x, y, {"x0": [bound]}, weights=w)
+    backward = price(x[::-1], 1 - y[::-1], {"x0": [bound]}, weights=w[::-1])
     assert backward == pytest.approx(forward, rel=1e-12, abs=1e-12)
 
 
@@ -414,7 +414,7 @@ def test_inputs_are_left_alone(writeable):
         model = optimize(column, target, weights=weights)
         model.transform(column)
         only(model).part_of(column)
-        price(column, {"x0": bounds}, target, weights=weights)
+        price(column, target, {"x0": bounds}, weights=weights)
     assert [array.tobytes() for array in inputs] == before
 
 
@@ -443,10 +443,10 @@ def test_model_costs_the_price_of_its_own_bounds(criterion):
     data[::11], data[1::13], data[2::17] = np.nan, np.inf, -np.inf
     model = optimize(data, target, criterion=criterion)
     bounds = as_given(only(model))
-    assert price(data, {"x0": np.array(bounds)}, target, criterion=criterion) == pytest.approx(model.cost, rel=1e-10)
-    assert price(data, {"x0": bounds}, target, criterion=criterion) == pytest.approx(model.cost, rel=1e-10)
-    assert price(data, model.partitions, target, criterion=criterion) == pytest.approx(model.cost, rel=1e-10)
-    assert price(data, {}, target, criterion=criterion) == pytest.approx(model.null_cost, rel=1e-10)
+    assert price(data, target, {"x0": np.array(bounds)}, criterion=criterion) == pytest.approx(model.cost, rel=1e-10)
+    assert price(data, target, {"x0": bounds}, criterion=criterion) == pytest.approx(model.cost, rel=1e-10)
+    assert price(data, target, model.partitions, criterion=criterion) == pytest.approx(model.cost, rel=1e-10)
+    assert price(data, target, {}, criterion=criterion) == pytest.approx(model.null_cost, rel=1e-10)
 
 
 def test_price_takes_options_of_a_criterion():
@@ -454,61 +454,61 @@ def test_price_takes_options_of_a_criterion():
     criterion = get_criterion("entropy", alpha=2.0, beta=0.5)
     model = optimize(data, target, criterion=criterion)
     assert model.options == {"alpha": 2.0, "beta": 0.5}
-    assert price(data, model.partitions, target, criterion=criterion) == pytest.approx(model.cost, rel=1e-12)
-    assert price(data, model.partitions, target, criterion="entropy") != pytest.approx(model.cost, rel=1e-3)
+    assert price(data, target, model.partitions, criterion=criterion) == pytest.approx(model.cost, rel=1e-12)
+    assert price(data, target, model.partitions, criterion="entropy") != pytest.approx(model.cost, rel=1e-3)
 
 
 def test_price_of_intervals_without_a_row():
     data = np.arange(10.0)
-    wanted = price(data, {"x0": [4.5]}, STEP)
+    wanted = price(data, STEP, {"x0": [4.5]})
     for bounds in ([4.0, 4.5], [-7.0, 4.5], [4.5, 9.0], [4.5, 99.0], [-np.inf, 4.5, np.inf], [np.nan, 4.5]):
-        assert price(data, {"x0": bounds}, STEP) == wanted
+        assert price(data, STEP, {"x0": bounds}) == wanted
 
 
 def test_price_of_a_value_on_a_bound_belongs_below():
     data = np.arange(10.0)
-    assert price(data, {"x0": [4]}, STEP) == price(data, {"x0": [4.5]}, STEP)
-    assert price(data, {"x0": [np.nextafter(4, 0)]}, STEP) == price(data, {"x0": [3.5]}, STEP)
+    assert price(data, STEP, {"x0": [4]}) == price(data, STEP, {"x0": [4.5]})
+    assert price(data, STEP, {"x0": [np.nextafter(4, 0)]}) == price(data, STEP, {"x0": [3.5]})
 
 
 def test_price_with_missing_values_apart_and_joined():
     data = np.array([np.nan] * 5 + list(range(5)), dtype=float)
-    apart, joined = price(data, {"x0": [np.nan]}, STEP), price(data, {"x0": []}, STEP)
+    apart, joined = price(data, STEP, {"x0": [np.nan]}), price(data, STEP, {"x0": []})
     shifted = np.where(np.isnan(data), -9.0, data)
-    assert apart == price(shifted, {"x0": [-1.0]}, STEP)
-    assert joined == price(shifted, {}, STEP)
-    assert price(data, {"x0": [np.nan, 2.5]}, STEP) == price(shifted, {"x0": [-1.0, 2.5]}, STEP)
-    assert price(data, {"x0": [2.5]}, STEP) == price(shifted, {"x0": [2.5]}, STEP)
-    assert price(data, {"x0": [None, 2.5]}, STEP) == price(data, {"x0": [np.nan, 2.5]}, STEP)
+    assert apart == price(shifted, STEP, {"x0": [-1.0]})
+    assert joined == price(shifted, STEP, {})
+    assert price(data, STEP, {"x0": [np.nan, 2.5]}) == price(shifted, STEP, {"x0": [-1.0, 2.5]})
+    assert price(data, STEP, {"x0": [2.5]}) == price(shifted, STEP, {"x0": [2.5]})
+    assert price(data, STEP, {"x0": [None, 2.5]}) == price(data, STEP, {"x0": [np.nan, 2.5]})
 
 
 @pytest.mark.parametrize("bounds", [[2.0, 1.0], [1.0, 1.0], [1.0, np.nan], [np.nan, np.nan], [3, 2], [np.inf, 0.0]])
 def test_price_of_bounds_that_do_not_ascend(bounds):
     with pytest.raises(ValueError, match="the bounds of 'x0' must ascend"):
-        price(np.arange(10.0), {"x0": bounds}, STEP)
+        price(np.arange(10.0), STEP, {"x0": bounds})
 
 
 @pytest.mark.parametrize("bounds", ["ab", ["a"], [[1.0], [2.0]], [True], [1j], None, [[1.0], [2.0, 3.0]]])
 def test_price_of_bounds_that_are_no_numbers(bounds):
     with pytest.raises(TypeError, match="the bounds of 'x0' must be a list of numbers"):
-        price(np.arange(10.0), {"x0": bounds}, STEP)
+        price(np.arange(10.0), STEP, {"x0": bounds})
 
 
 def test_price_of_a_column_that_is_not_there():
     with pytest.raises(ValueError, match="partitions names column 'x1'; the data has 'x0'"):
-        price(np.arange(10.0), {"x1": [1.0]}, STEP)
+        price(np.arange(10.0), STEP, {"x1": [1.0]})
 
 
 @pytest.mark.parametrize("partitions", [[], [4.5], 4.5, None])
 def test_price_of_partitions_without_names(partitions):
     with pytest.raises((TypeError, ValueError), match="partitions"):
-        price(np.arange(10.0), partitions, STEP)
+        price(np.arange(10.0), STEP, partitions)
 
 
 def test_price_of_more_parts_than_values_allow():
     data = np.arange(10.0)
-    finest = price(data, {"x0": data[:-1]}, STEP)
-    assert price(data, {"x0": np.arange(-50.0, 50.0, 0.25)}, STEP) == finest
+    finest = price(data, STEP, {"x0": data[:-1]})
+    assert price(data, STEP, {"x0": np.arange(-50.0, 50.0, 0.25)}) == finest
 
 
 # Importing.
@@ -598,4 +598,4 @@ def test_the_signature_is_the_promised_one():
 
 def test_bounds_of_any_float_type_are_priced():
     x, y = [1.0, np.nan, 3.0, np.inf], [0, 0, 1, 1]
-    assert price(x, {"x0": np.float32([2.5])}, y) == price(x, {"x0": [2.5]}, y)
+    assert price(x, y, {"x0": np.float32([2.5])}) == price(x, y, {"x0": [2.5]})

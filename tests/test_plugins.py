@@ -68,7 +68,7 @@ x, y = list(range(10)), [0] * 5 + [1] * 5
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     names = gridmodl.list_criteria()
-    cost = price(x, {{"x0": [4.5]}}, y)
+    cost = price(x, y, {{"x0": [4.5]}})
     then = {then}
     assert gridmodl.list_criteria() == names
 print(json.dumps([names, [[w.category.__name__, str(w.message)] for w in caught], cost, then]))
@@ -83,7 +83,7 @@ print(json.dumps([names, [[w.category.__name__, str(w.message)] for w in caught]
 
 def test_installed_plugin_is_found_and_used(tmp_path):
     install(tmp_path, "stranger", HEADER + GOOD + HOOK.format("Good"))
-    names, warned, _, cost = look_up(tmp_path, "price(x, {'x0': [4.5]}, y, criterion='good')")
+    names, warned, _, cost = look_up(tmp_path, "price(x, y, {'x0': [4.5]}, criterion='good')")
     assert "good" in names
     assert warned == []
     assert cost == 2.0  # two parts, both pure
@@ -170,12 +170,12 @@ def test_broken_plugin_is_named_once_and_all_else_works(tmp_path, case):
     source, message = BROKEN_MODULES[case]
     install(tmp_path, "broken", source)
     install(tmp_path, "sound", HEADER + GOOD.replace("good", "sound") + HOOK.format("Good"))
-    names, warned, cost, then = look_up(tmp_path, "price(x, {'x0': [4.5]}, y, criterion='sound')")
+    names, warned, cost, then = look_up(tmp_path, "price(x, y, {'x0': [4.5]}, criterion='sound')")
     assert [category for category, _ in warned] == ["PluginWarning"], warned
     assert warned[0][1].startswith("plugin 'broken' is left out: ")
     assert re.search(message, warned[0][1])
     assert {"modl", "sound"} <= set(names)
-    assert cost == pytest.approx(price(X, {"x0": [4.5]}, Y))
+    assert cost == pytest.approx(price(X, Y, {"x0": [4.5]}))
     assert then == 2.0
 
 
@@ -183,13 +183,13 @@ def test_broken_plugin_is_named_once_and_all_else_works(tmp_path, case):
 def test_broken_criterion_is_named_once_and_its_neighbours_work(tmp_path, case):
     source, message = BROKEN_CLASSES[case]
     install(tmp_path, "broken", broken(source))
-    names, warned, cost, then = look_up(tmp_path, "price(x, {'x0': [4.5]}, y, criterion='good')")
+    names, warned, cost, then = look_up(tmp_path, "price(x, y, {'x0': [4.5]}, criterion='good')")
     assert [category for category, _ in warned] == ["PluginWarning"], warned
     assert "plugin 'broken'" in warned[0][1]
     assert re.search(message, warned[0][1])
     assert {"modl", "good"} <= set(names)
     assert "bad" not in names
-    assert cost == pytest.approx(price(X, {"x0": [4.5]}, Y))
+    assert cost == pytest.approx(price(X, Y, {"x0": [4.5]}))
     assert then == 2.0
 
 
@@ -206,7 +206,7 @@ def test_duplicate_name_and_problem_of_two_plugins(tmp_path):
     """Who wins depends on their names alone."""
     for name, price_of_a_cell in (("zebra", "1.0"), ("adder", "3.0")):
         install(tmp_path, name, HEADER + GOOD.replace("cost = 1.0", f"cost = {price_of_a_cell}") + HOOK.format("Good"))
-    names, warned, _, cost = look_up(tmp_path, "price(x, {'x0': [4.5]}, y, criterion='good')")
+    names, warned, _, cost = look_up(tmp_path, "price(x, y, {'x0': [4.5]}, criterion='good')")
     assert names.count("good") == 1
     assert len(warned) == 1
     assert "a criterion of plugin 'zebra' is left out" in warned[0][1]
@@ -295,10 +295,10 @@ def make(name="odd", **terms):
 
 def raises_at_use(criterion, message):
     """Both calls raise one error that says `message`; a built-in criterion works after it."""
-    for call in (lambda: optimize(X, Y, criterion=criterion), lambda: price(X, {}, Y, criterion=criterion)):
+    for call in (lambda: optimize(X, Y, criterion=criterion), lambda: price(X, Y, {}, criterion=criterion)):
         with pytest.raises(TypeError, match=message):
             call()
-    assert price(X, {"x0": [4.5]}, Y) < price(X, {}, Y)
+    assert price(X, Y, {"x0": [4.5]}) < price(X, Y, {})
 
 
 @pytest.mark.parametrize("returned", ["text", None, 1j, math.nan, [1.0]])
@@ -369,7 +369,7 @@ def test_a_misspelt_field_in_a_branch_that_only_the_compiler_sees(monkeypatch):
     )
     raises_at_use(make(cell=cell), said)
     with pytest.raises(TypeError) as caught:
-        price(X, {}, Y, criterion=make(cell=cell))
+        price(X, Y, {}, criterion=make(cell=cell))
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
     assert str(caught.value).count("n_row;") == 1
@@ -382,7 +382,7 @@ def test_a_term_that_fails_in_a_search_alone_is_named():
         return math.log(abs(cell.rows - 3))
 
     with pytest.raises(TypeError, match=r"^term 'cell' of criterion 'odd' failed: ValueError: ") as caught:
-        price([1.0] * 3 + [2.0] * 5, {"x0": [1.5]}, [0, 1] * 4, criterion=make(cell=cell))
+        price([1.0] * 3 + [2.0] * 5, [0, 1] * 4, {"x0": [1.5]}, criterion=make(cell=cell))
     assert str(caught.value).count("ValueError") == 1
 
 
@@ -435,7 +435,7 @@ def test_term_that_uses_what_is_not_defined_in_a_branch_not_taken():
 )
 def test_term_that_uses_an_object_a_kernel_cannot_carry(name, function):
     if function is None:  # an array it can carry
-        assert price(X, {}, Y, criterion=make(cell=lambda p, cell: X[3])) == 3.0
+        assert price(X, Y, {}, criterion=make(cell=lambda p, cell: X[3])) == 3.0
     else:
         raises_at_use(make(cell=function), f"uses '{name}', a (dict|list), which a kernel cannot carry")
 
@@ -466,14 +466,14 @@ def test_closure_that_a_kernel_cannot_carry():
 
 def test_errors_at_use_name_the_criterion():
     with pytest.raises(TypeError, match="odd"):
-        price(X, {}, Y, criterion=make("odd", cell=lambda p, cell: TABLE[1]))
+        price(X, Y, {}, criterion=make("odd", cell=lambda p, cell: TABLE[1]))
 
 
 @pytest.mark.parametrize("problems", [{"classes": 1}, [["classes"]], [{}], None, 3])
 def test_problems_that_are_no_set_are_told(problems):
     wrong = type("Odd", (Criterion,), {"name": "odd", "problems": problems, "cell": staticmethod(lambda p, cell: 1.0)})
     with pytest.raises(TypeError, match="declares problems"):
-        price(X, {}, Y, criterion=wrong)
+        price(X, Y, {}, criterion=wrong)
 
 
 def test_class_that_is_wrong_as_written_is_refused_without_a_registry():
@@ -528,7 +528,7 @@ def test_options_take_the_type_of_their_default():
 
 
 def test_options_change_the_price():
-    prices = [price(X, {"x0": [4.5]}, Y, criterion=get_criterion("entropy", alpha=a)) for a in (0.5, 1.0, 2.0)]
+    prices = [price(X, Y, {"x0": [4.5]}, criterion=get_criterion("entropy", alpha=a)) for a in (0.5, 1.0, 2.0)]
     assert prices == pytest.approx([a * math.log(10) for a in (0.5, 1.0, 2.0)])
 
 
@@ -544,7 +544,7 @@ def test_criterion_is_a_value():
     assert repr(other) == "Entropy(alpha=0.6, beta=0.0)"
     copy = pickle.loads(pickle.dumps(other))  # noqa: S301
     assert copy == other
-    assert price(X, {}, Y, criterion=copy) == price(X, {}, Y, criterion=other)
+    assert price(X, Y, {}, criterion=copy) == price(X, Y, {}, criterion=other)
 
 
 def test_criterion_by_name_class_and_instance():
@@ -552,7 +552,7 @@ def test_criterion_by_name_class_and_instance():
     models = [optimize(X, Y, criterion=criterion) for criterion in options]
     assert len({model.cost for model in models}) == 1
     assert {model.criterion for model in models} == {"entropy"}
-    assert len({price(X, {"x0": [2.5]}, Y, criterion=criterion) for criterion in options}) == 1
+    assert len({price(X, Y, {"x0": [2.5]}, criterion=criterion) for criterion in options}) == 1
 
 
 def test_criterion_that_is_in_no_registry():

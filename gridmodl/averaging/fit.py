@@ -37,13 +37,14 @@ from gridmodl.progress import showing
 from gridmodl.search import Search, run
 from gridmodl.search.average.candidates import Candidates, all_places, some_places
 from gridmodl.search.task import Task
-from gridmodl.spelling import check_choice
+from gridmodl.spelling import check_choice, names_arguments
 from gridmodl.terms import Criterion
 
 MAX_CANDIDATES = 8192  # 8 m^2 bytes are 512 MB
 COARSE_ATOMS = 2**14  # atoms of the search for bounds that candidates are near
 
 
+@names_arguments
 def average(
     data: Any,
     target: Any = None,
@@ -138,6 +139,7 @@ def average(
         return source.average_of(source.names[0], options, _Choice(criterion, prior, int(m)), clock)
 
 
+@names_arguments
 def average_each(
     data: Any,
     target: Any = None,
@@ -214,7 +216,7 @@ def average_each(
     if on_error == "warn":
         for name, error in errors.items():
             warnings.warn(
-                f"column {name!r} has no average: {error_beside_name(error, name)}", ColumnWarning, stacklevel=2
+                f"column {name!r} has no average: {error_beside_name(error, name)}", ColumnWarning, stacklevel=3
             )
     return Averages(averages, errors, source.kind)
 

@@ -255,7 +255,7 @@ def each(
         except Exception as failure:
             answers[name] = failure
         clock.stopped = own.stopped  # Ctrl-C in one column stops all columns
-    return kept_models(answers, on_error, table.inputs.kind)
+    return kept_models(answers, on_error, table.inputs.kind, level=3)
 
 
 def _model(data: Any, target: Any, criterion: Any, weights: Any, special: Any, cut_method: CutMethod) -> Model:

@@ -303,8 +303,8 @@ def _array_of(raw: Raw) -> NDArray[Any]:
 
 
 def check_target_type(dtype: Any) -> None:
-    """Raise TypeError for a target of lists or records."""
-    if isinstance(dtype, (nw.List, nw.Array, nw.Struct)):
+    """Raise TypeError for a target of lists or records, or of integers that arrays cannot hold."""
+    if isinstance(dtype, (nw.List, nw.Array, nw.Struct, nw.Int128, nw.UInt128)):
         raise _no_classes(dtype)
 
 

@@ -20,7 +20,7 @@ from gridmodl.fit.options import ColumnOptions, check_integer, check_seed, check
 from gridmodl.jit.template import bind
 from gridmodl.model.partition import Partition
 from gridmodl.progress import showing
-from gridmodl.spelling import check_choice
+from gridmodl.spelling import check_choice, names_arguments
 
 SCORES = ("likelihood", "kernel")
 # Coefficients of m^2, V/w^2 and D/w in m^2 - S: see gridmodl.density.growth.
@@ -42,6 +42,7 @@ class FoundParts(NamedTuple):
     path: NDArray[Any] | None = None
 
 
+@names_arguments
 def optimize_density(
     data: Any,
     *,

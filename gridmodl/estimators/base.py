@@ -25,6 +25,7 @@ from gridmodl.report.notebook import model_html, models_html
 from gridmodl.report.pictures import left_out_fold
 from gridmodl.report.scorecard import scorecard_html
 from gridmodl.search import Search
+from gridmodl.spelling import names_arguments
 from gridmodl.terms import Criterion
 
 DOCUMENTATION = {
@@ -185,6 +186,7 @@ def estimator(cls: Class) -> Class:
     for field in fields(cls):
         if field.name in vars(cls):
             delattr(cls, field.name)  # the constructor has the default; a parameter is no class attribute
+    cls.__init__ = names_arguments(cls.__init__)  # type: ignore[misc]
     methods = [member for member in vars(cls).values() if inspect.isfunction(inspect.unwrap(member))]
     for one in (cls, *methods, *map(inspect.unwrap, methods)):
         one.__doc__ = one.__doc__ and _filled(one.__doc__)

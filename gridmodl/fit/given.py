@@ -37,8 +37,7 @@ def model_of_partitions(
     """Build the model of the user's partitions: the body of `Model.from_partitions`."""
     clock = Clock()
     options = checked_options(criterion, kinds=kinds, order=order, special=special)
-    if not isinstance(partitions, Mapping):
-        raise TypeError(f"partitions must be a dict of bounds or groups by column name, got {partitions!r}")
+    check_order(target, partitions)
     counted = counted_data(data, target, weights, target_kind, unlabelled, event=event, needs_target=False)
 
     def build(table: Table) -> Model:
@@ -69,6 +68,20 @@ def model_of_partitions(
     else:
         model = _lazy_grid(lazy, partitions, options, read, build)
     return replace(model, frame=LAZY_FRAME)
+
+
+def check_order(target: Any, partitions: Any) -> None:
+    """Raise TypeError if `partitions` are no dict, or if they stand where the target belongs."""
+    if isinstance(target, Mapping):
+        raise TypeError(
+            "data, target and partitions come in this order, and the target is a dict; without a target, pass None "
+            "there, or partitions= by name"
+        )
+    if not isinstance(partitions, Mapping):
+        raise TypeError(
+            f"partitions must be a dict of bounds or groups by column name, got {type(partitions).__name__}; they come "
+            "third, after data and target"
+        )
 
 
 def _lazy_grid(

@@ -210,8 +210,8 @@ class Model:
     @staticmethod
     def from_partitions(
         data: Any,
-        target: Any,
-        partitions: Mapping[Name, Any],
+        target: Any = None,
+        partitions: Mapping[Name, Any] | None = None,
         *,
         criterion: str | Criterion = "modl",
         weights: Any = None,

@@ -60,7 +60,7 @@ def _check_values(
     tolerance = RELATIVE * (1.0 + abs(lowest))
     for cuts in list(by_cuts)[:: max(1, len(by_cuts) // 8)]:
         at = bounds[np.array(cuts, dtype=np.int64) - 1]
-        compiled = price(values, {"x0": at}, criterion=criterion, special=[])
+        compiled = price(values, None, {"x0": at}, criterion=criterion, special=[])
         require(
             math.isclose(compiled, by_cuts[cuts], rel_tol=RELATIVE, abs_tol=RELATIVE),
             f"{shown}bounds {at.tolist()} cost {by_cuts[cuts]!r} by the plain terms and {compiled!r} compiled",

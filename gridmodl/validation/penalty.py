@@ -24,7 +24,7 @@ from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition
 from gridmodl.plugins import criterion_for, list_criteria
 from gridmodl.progress import showing
-from gridmodl.spelling import check_choice, did_you_mean
+from gridmodl.spelling import check_choice, did_you_mean, names_arguments
 from gridmodl.terms import Criterion
 from gridmodl.validation.paths import LossSteps, OptimaPath, code_length, code_lengths, find_path, sum_of
 
@@ -189,6 +189,7 @@ class PenaltyChoice:
         return choice_html(self)
 
 
+@names_arguments
 def choose_penalty(
     data: Any,
     target: Any,

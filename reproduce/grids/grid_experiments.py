@@ -52,7 +52,7 @@ def prices(n_variables: int, cell_rows: int) -> tuple[float, float]:
     weights = np.full(len(cells), cell_rows)
     bounds: dict[Hashable, Any] = {f"x{i}": [0.5] for i in range(n_variables)}
     y = cells.sum(axis=1) % 2
-    return gridmodl.price(cells, bounds, y, weights=weights), gridmodl.price(cells, {}, y, weights=weights)
+    return gridmodl.price(cells, y, bounds, weights=weights), gridmodl.price(cells, y, {}, weights=weights)
 
 
 def printed_prices(n_variables: int, cell_rows: int) -> tuple[float, float]:

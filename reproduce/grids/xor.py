@@ -110,8 +110,8 @@ def pays(n: int, n_variables: int, n_columns: int, n_draws: int) -> int:
     cheaper = 0
     for seed in range(n_draws):
         X, y = datasets.make_xor(n, n_variables, n_columns, seed)
-        truth = gridmodl.price(X, {f"x{i}": [0.5] for i in range(n_variables)}, y)
-        cheaper += truth < gridmodl.price(X, {}, y)
+        truth = gridmodl.price(X, y, {f"x{i}": [0.5] for i in range(n_variables)})
+        cheaper += truth < gridmodl.price(X, y, {})
     return cheaper
 
 

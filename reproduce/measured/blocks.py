@@ -92,7 +92,7 @@ def run(frame: Any, target: float, search: dict[str, Any], time_limit: float | N
         random_state=seed,
     )
     in_all = since(begun)
-    priced = gridmodl.price(frame, {name: partition.groups for name, partition in model.partitions.items()})
+    priced = gridmodl.price(frame, None, {name: partition.groups for name, partition in model.partitions.items()})
     if abs(priced - model.cost) > 1e-9 * priced:
         raise AssertionError(f"seed {seed}: the model says {model.cost!r}, its groups cost {priced!r}")
     shape = " x ".join(str(partition.n_parts) for partition in model.partitions.values())
@@ -120,7 +120,7 @@ def show(name: str, case: Case, arguments: argparse.Namespace) -> bool:
     first, second, first_block, second_block = datasets.make_blocks(case.n_rows, case.n_values, case.n_blocks)
     codes, blocks = {"a": first, "b": second}, {"a": first_block, "b": second_block}
     frame = make_frame(arguments.frame, {letter: datasets.as_texts(column, letter) for letter, column in codes.items()})
-    planted = gridmodl.price(frame, planted_partitions(case, blocks, codes))
+    planted = gridmodl.price(frame, None, planted_partitions(case, blocks, codes))
     target = planted if case.cost is None else case.cost
     search = {} if arguments.effort is None else {"effort": arguments.effort}
     run(frame, target, search, arguments.time_limit, arguments.seeds[0])  # compiles

@@ -68,7 +68,7 @@ def compare(X: pd.DataFrame, y: pd.Series) -> dict[str, list[float]]:
         name, column = next(iter(gridmodl.optimize_each(rows, target, target_kind="numerical").items()))
         average = gridmodl.GridRegressor(ensemble=100).fit(rows, target)
         parts = {name: column.partitions[name], "target": column.target}
-        alone = gridmodl.price(rows, parts, target, target_kind="numerical")
+        alone = gridmodl.price(rows, target, parts, target_kind="numerical")
         coded = [pd.get_dummies(one) for one in (rows, new)]
         boosted = HistGradientBoostingRegressor(random_state=0).fit(coded[0], target)
         coded[1] = coded[1].reindex(columns=coded[0].columns, fill_value=0)

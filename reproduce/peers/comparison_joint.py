@@ -138,7 +138,7 @@ def cost(case: Case, groups: list[NDArray[np.int64]]) -> float:
     for name, group_of in zip("ab", groups, strict=True):
         lists = [np.flatnonzero(group_of == i) for i in np.unique(group_of)]
         partitions[name] = [[f"{name}{code}" for code in codes] for codes in lists]
-    return float(gridmodl.price(columns, partitions))
+    return float(gridmodl.price(columns, None, partitions))
 
 
 def loss(case: Case, groups: list[NDArray[np.int64]]) -> float:

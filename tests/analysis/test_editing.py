@@ -144,7 +144,7 @@ def test_several_merges_and_splits_at_once():
     assert found.partitions["x0"].bounds.tolist() == [4.0, 6.0]
     again = found.edit("x0", split={0: 2.0, 2: [8.0, 9.0]})
     assert again.partitions["x0"].bounds.tolist() == [2.0, 4.0, 6.0, 8.0, 9.0]
-    assert again.cost == gridmodl.price(X, {"x0": [2.0, 4.0, 6.0, 8.0, 9.0]}, Y)
+    assert again.cost == gridmodl.price(X, Y, {"x0": [2.0, 4.0, 6.0, 8.0, 9.0]})
 
 
 def test_values_leave_a_group():

@@ -59,7 +59,7 @@ def test_every_criterion_of_one_column(name, column):
     check(
         model,
         criterion_for(name, "classes"),
-        lambda partitions: gridmodl.price(column, partitions, CLASSES, criterion=name),
+        lambda partitions: gridmodl.price(column, CLASSES, partitions, criterion=name),
     )
 
 
@@ -71,7 +71,7 @@ def test_every_criterion_of_a_grid(name):
     check(
         model,
         criterion_for(name, "grid"),
-        lambda partitions: gridmodl.price(data, partitions, CLASSES, criterion=name),
+        lambda partitions: gridmodl.price(data, CLASSES, partitions, criterion=name),
     )
 
 
@@ -110,7 +110,7 @@ def test_the_best_beside_frozen_others_is_the_best_of_all(kind):
                 continue
             middles = [(lo + hi) / 2 for lo, hi in itertools.pairwise(values)]
             lowest = min(
-                gridmodl.price(data, {**given.all_partitions, name: list(cuts)}, target, **more)
+                gridmodl.price(data, target, {**given.all_partitions, name: list(cuts)}, **more)
                 for cuts in itertools.combinations(middles, number - 1)
             )
             assert found.proven
@@ -153,7 +153,7 @@ def test_a_model_from_a_file_prices_merges_and_takes_its_data():
     read = gridmodl.Model.from_json(model.to_json())
     explained = read.explain()
     bounds = model.partitions["x0"].bounds.tolist()
-    merges = [gridmodl.price(column, {"x0": bounds[:i] + bounds[i + 1 :]}, CLASSES) for i in range(3)]
+    merges = [gridmodl.price(column, CLASSES, {"x0": bounds[:i] + bounds[i + 1 :]}) for i in range(3)]
     assert explained.fewer.how == "merge"
     assert explained.fewer.cost == pytest.approx(min(merges))
     assert explained.more is None
@@ -175,7 +175,7 @@ def test_groups_of_a_file_merge_in_all_pairs():
     prices = []
     for i, j in itertools.combinations(range(4), 2):
         rest = [groups[k] for k in range(4) if k not in (i, j)]
-        prices.append(gridmodl.price(LETTERS, {"x0": [groups[i] + groups[j], *rest]}, CLASSES))
+        prices.append(gridmodl.price(LETTERS, CLASSES, {"x0": [groups[i] + groups[j], *rest]}))
     assert explained.fewer.cost == pytest.approx(min(prices))
 
 
@@ -218,7 +218,7 @@ def test_special_codes_missing_values_and_empty_parts():
     for one in explained.alternatives:
         given = {} if one.how == "whole" else {"special": special}
         assert one.n_parts == np.count_nonzero(one.partition.rows)
-        assert one.cost == pytest.approx(gridmodl.price(column, {"x0": one.partition}, CLASSES, **given))
+        assert one.cost == pytest.approx(gridmodl.price(column, CLASSES, {"x0": one.partition}, **given))
     assert explained.more.proven
     assert explained.fewer.n_parts + 2 == explained.more.n_parts
     own = gridmodl.Model.from_partitions(column, CLASSES, {"x0": [np.nan, -5.0, -4.0, 2.5, 100.0]}, special=special)
@@ -226,7 +226,7 @@ def test_special_codes_missing_values_and_empty_parts():
     assert read.n_parts == 4  # missing values, two intervals, a code
     assert read.fewer.cost == pytest.approx(
         min(
-            gridmodl.price(column, {"x0": bounds}, CLASSES, special=special)
+            gridmodl.price(column, CLASSES, {"x0": bounds}, special=special)
             for bounds in ([2.5], [np.nan])  # what is missing with the lower interval, or the two intervals
         )
     )
@@ -240,7 +240,7 @@ def test_rows_without_a_class_that_only_place_bounds():
     labelled = target >= 0
     for one in explained.alternatives:
         assert one.cost == pytest.approx(
-            gridmodl.price(NUMBERS["a"][labelled], {"x0": one.partition}, target[labelled])
+            gridmodl.price(NUMBERS["a"][labelled], target[labelled], {"x0": one.partition})
         )
     read = gridmodl.Model.from_json(model.to_json())
     again = read.explain(data=NUMBERS["a"], target=target, unlabelled=-1, placement="median")
@@ -288,7 +288,7 @@ def test_a_split_is_priced_where_all_partitions_take_long(monkeypatch):
     model = gridmodl.Model.from_partitions(column, CLASSES, {"x0": [np.nan, 1.5, 3.5]})
     explained = model.explain()
     prices = [
-        gridmodl.price(column, {"x0": [np.nan, *sorted([1.5, 3.5, more])]}, CLASSES) for more in (0.5, 2.5, 4.5, 5.5)
+        gridmodl.price(column, CLASSES, {"x0": [np.nan, *sorted([1.5, 3.5, more])]}) for more in (0.5, 2.5, 4.5, 5.5)
     ]
     assert (explained.more.how, explained.more.proven) == ("split", False)
     assert explained.more.cost == pytest.approx(min(prices))
@@ -333,7 +333,7 @@ def test_a_group_is_cut_in_two_where_groupings_are_too_many(is_grid):
     more = explained.more
     assert len(explained.notes) == 1  # that the model is not the cheapest
     apart = [*groups[:2], sorted(set(values[kinds == 2])), sorted(set(values[kinds == 3]))]
-    assert more.cost == pytest.approx(gridmodl.price(data, {"a": apart}, classes))
+    assert more.cost == pytest.approx(gridmodl.price(data, classes, {"a": apart}))
     assert more.delta < 0
 
 

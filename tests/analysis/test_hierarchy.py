@@ -51,7 +51,7 @@ def priced(model, data, target=None, **options):
     partitions = dict(model.partitions)
     if model.target is not None:
         partitions[model.target.name] = model.target
-    return price(data, partitions, target, **options)
+    return price(data, target, partitions, **options)
 
 
 def test_it_leads_to_one_cell(made):
@@ -76,7 +76,7 @@ def test_every_step_is_the_cheapest_merge(made):
             any_two = partition.kind == "categorical"
             n = range(partition.n_parts)
             for i, j in itertools.combinations(n, 2) if any_two else itertools.pairwise(n):
-                costs.append(price(data, {**before.partitions, name: _joined(partition, i, j)}))
+                costs.append(price(data, None, {**before.partitions, name: _joined(partition, i, j)}))
         assert hierarchy.steps[step].cost == pytest.approx(min(costs), rel=1e-11)
 
 

@@ -78,7 +78,7 @@ for data in ({"x": x, "town": town}, pd.DataFrame({"x": x, "z": z, "town": town,
     model = optimize(data, three)
     optimize(data, yes, search="merge", weights=rng.integers(1, 4, n), max_parts=4, min_rows=10)
     model.explain("town")
-    price(data, model.partitions, three)
+    price(data, three, model.partitions)
 X = np.column_stack([x, z])
 gridmodl.GridClassifier(search=few).fit(X, yes).predict_proba(X)
 many = Search("diverse", effort=2, keep_optima=4)
@@ -92,7 +92,7 @@ for names in (["town", "shop"], ["x", "z"], ["x", "town"], ["x", "z", "town"]):
     model = optimize(data, search=few)
     optimize(data, search="merge", weights=rng.integers(1, 4, n), max_parts=4, min_rows=10)
     model.hierarchy()
-    price(data, model.partitions)
+    price(data, None, model.partitions)
     if "town" in data:
         model.explain("town")
         model.typical_values("town")
@@ -107,14 +107,14 @@ gridmodl.CoclusteringClassifier(unlabelled=-1, search=few).fit(matrix, labels).p
 for column in (x, town):
     model = optimize(column, shop, target_kind="grouped", search=few)
     optimize(column, three.astype(str), target_kind="grouped", search="merge", max_parts=3)
-    price(column, model.all_partitions, shop, target_kind="grouped")
+    price(column, shop, model.all_partitions, target_kind="grouped")
     model.hierarchy()
 """,
     "numerical": """
 for column in (x, town):
     model = optimize(column, x + z / 3, target_kind="numerical", search=few)
     optimize(column, whole, target_kind="numerical", search="merge", min_rows=10)
-    price(column, model.all_partitions, x + z / 3, target_kind="numerical")
+    price(column, x + z / 3, model.all_partitions, target_kind="numerical")
 for order in ("decreasing", "valley", "auto"):
     optimize(x, x + z / 3, target_kind="numerical", monotone=order, search=few)
 """,
@@ -122,7 +122,7 @@ for order in ("decreasing", "valley", "auto"):
 for data in ({"x": x, "town": town}, pd.DataFrame({"x": x, "z": z, "town": town})):
     model = optimize(data, shop, target_kind="grouped", search=few)
     optimize(data, three.astype(str), target_kind="grouped", weights=rng.integers(1, 4, n), max_parts=3)
-    price(data, model.all_partitions, shop, target_kind="grouped")
+    price(data, shop, model.all_partitions, target_kind="grouped")
     model.explain("town")
     model.hierarchy()
 X = np.column_stack([x, z])
@@ -132,7 +132,7 @@ gridmodl.GridClassifier(target_kind="grouped", search=few).fit(X, shop).predict_
 for data in ({"x": x, "town": town}, pd.DataFrame({"x": x, "z": z, "town": town})):
     model = optimize(data, x + z / 3)
     optimize(data, whole, target_kind="numerical", search="merge", weights=rng.integers(1, 4, n), min_rows=10)
-    price(data, model.all_partitions, x + z / 3)
+    price(data, x + z / 3, model.all_partitions)
     model.explain("town")
     model.hierarchy()
 X = np.column_stack([x, z])

@@ -369,7 +369,7 @@ def test_samples_have_the_probabilities_of_partitions(unlabelled):
     other = [m.partitions["x0"].labels for m in found.sample(50, random_state=4)]
     assert [m.partitions["x0"].labels for m in again] != other
     one = models[0]
-    assert one.cost == pytest.approx(gridmodl.price(x, {"x0": one.partitions["x0"].bounds}, y, **options))
+    assert one.cost == pytest.approx(gridmodl.price(x, y, {"x0": one.partitions["x0"].bounds}, **options))
     assert one.search == "sample"
 
 

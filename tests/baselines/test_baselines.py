@@ -258,7 +258,7 @@ class TestEveryMethod:
         for criterion in ("modl", "bic", gridmodl.get_criterion("entropy", alpha=0.5)):
             model = method(column, target, weights=weights, criterion=criterion)
             bounds = given_bounds(model.partitions["x0"])
-            price = gridmodl.price(column, {"x0": bounds}, target, weights=weights, criterion=criterion)
+            price = gridmodl.price(column, target, {"x0": bounds}, weights=weights, criterion=criterion)
             assert model.cost == pytest.approx(price)
             assert model.criterion == (criterion if isinstance(criterion, str) else "entropy")
 

@@ -233,7 +233,7 @@ DOORS = {
     "optimize_each": lambda x, y: gridmodl.optimize_each({"a": x, "b": -x}, y, criterion=Uplift),
     "a grid": lambda x, y: gridmodl.optimize({"a": x, "b": np.roll(x, 1)}, y, criterion=Uplift, search="merge"),
     "a lazy frame": lambda x, y: gridmodl.optimize(pl.LazyFrame({"a": x, "y": y}), "y", criterion=Uplift),
-    "price": lambda x, y: gridmodl.price(x, {"x0": [0.0]}, y, criterion=Uplift),
+    "price": lambda x, y: gridmodl.price(x, y, {"x0": [0.0]}, criterion=Uplift),
     "average": lambda x, y: gridmodl.average(x, y, criterion=Uplift),
     "cost_by_parts": lambda x, y: gridmodl.cost_by_parts(x, y, criterion=Uplift, max_parts=3),
     "an estimator": lambda x, y: gridmodl.GridDiscretizer(criterion=Uplift()).fit(x[:, None], y),

@@ -109,6 +109,6 @@ def test_both_ways_to_the_survival_agree_where_they_meet(df):
 @pytest.mark.parametrize("name", NAMES)
 def test_compiled_they_price_ten_million_rows(name):
     half = 5_000_000
-    cost = price([1.0, 2.0], {"x0": [1.5]}, ["a", "b"], criterion=name, weights=[half, half])
+    cost = price([1.0, 2.0], ["a", "b"], {"x0": [1.5]}, criterion=name, weights=[half, half])
     stat = 4 * half * math.log(2) if name.startswith("g2") else 2.0 * half
     assert cost == pytest.approx(exact_cost(name, stat, 1), rel=1e-9)

@@ -97,8 +97,8 @@ def test_prices_are_those_before_margins(name):
     target = other[0] if other else None if problem == "joint" else given["kind"]
     found = price(
         data,
-        partitions,
         target,
+        partitions,
         criterion="modl",
         target_kind=problem if other else None,
         weights=weights if "True" in words else None,

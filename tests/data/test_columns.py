@@ -205,7 +205,7 @@ def test_large_integers_with_missing_ones_keep_their_digits():
     assert only(model).labels[0] == "missing"
     assert only(model).bounds.tolist() == [2**60 + 4]
     assert model.transform(data).tolist() == [0] * 20 + [1] * 40 + [2] * 50
-    assert price(data, model.partitions, target) == pytest.approx(model.cost, rel=1e-12)
+    assert price(data, target, model.partitions) == pytest.approx(model.cost, rel=1e-12)
 
 
 @pytest.mark.parametrize("data", [[2**60 + 1, 0.5] * 5, [2**60 + 1, 0.5, None] * 3 + [1]])
@@ -252,8 +252,8 @@ def test_strings_and_booleans_are_categorical(values):
     assert partition.missing == (0 if None in names else None)
     assert len(partition.bounds) == 0
     assert model.transform(data).tolist() == STEP
-    assert price(data, {"x0": [[names[0]], [names[1]]]}, STEP) == pytest.approx(model.cost, rel=1e-12)
-    assert price(data, model.partitions, STEP) == pytest.approx(model.cost, rel=1e-12)
+    assert price(data, STEP, {"x0": [[names[0]], [names[1]]]}) == pytest.approx(model.cost, rel=1e-12)
+    assert price(data, STEP, model.partitions) == pytest.approx(model.cost, rel=1e-12)
 
 
 def test_numbers_called_categorical():
@@ -315,7 +315,7 @@ def test_dates_and_durations(kind, unit):
     assert only(model).counts.tolist() == [[5, 0], [0, 5]]
     assert model.transform(data).tolist() == STEP
     assert model.cost == optimize(np.arange(10.0), STEP).cost
-    assert price(data, {"x0": only(model).bounds}, STEP) == pytest.approx(model.cost, rel=1e-12)
+    assert price(data, STEP, {"x0": only(model).bounds}) == pytest.approx(model.cost, rel=1e-12)
 
 
 @pytest.mark.parametrize("data", [list(range(10)), tuple(range(10)), range(10), [[i] for i in range(10)]])
@@ -376,8 +376,8 @@ def test_large_integers_are_cut_exactly(first, dtype, gap):
     model = optimize(data, STEP)
     assert_cut(model, np.array(values[4], dtype=dtype)[()], np.array(values[5], dtype=dtype)[()])
     assert model.transform(data).tolist() == STEP
-    assert price(data, {"x0": only(model).bounds}, STEP) == pytest.approx(model.cost, rel=1e-12)
-    assert price(data, model.partitions, STEP) == pytest.approx(model.cost, rel=1e-12)
+    assert price(data, STEP, {"x0": only(model).bounds}) == pytest.approx(model.cost, rel=1e-12)
+    assert price(data, STEP, model.partitions) == pytest.approx(model.cost, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -445,7 +445,7 @@ def test_bound_between_two_values(low, high):
     model = optimize(data, STEP)
     assert_cut(model, low, high)
     assert model.transform(data).tolist() == STEP
-    assert price(data, {"x0": only(model).bounds}, STEP) == pytest.approx(model.cost, rel=1e-12)
+    assert price(data, STEP, {"x0": only(model).bounds}) == pytest.approx(model.cost, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -469,7 +469,7 @@ def test_negative_zero_is_zero():
     plus, both = np.repeat([0.0, 1.0], 5), np.repeat([0.0, 1.0], 5)
     both[:2] = -0.0
     assert optimize(both, STEP).cost == optimize(plus, STEP).cost
-    assert price(both, {"x0": [-0.0]}, STEP) == price(plus, {"x0": [0.0]}, STEP)
+    assert price(both, STEP, {"x0": [-0.0]}) == price(plus, STEP, {"x0": [0.0]})
     model = optimize(np.repeat([-5e-324, 5e-324], 5), STEP)
     assert model.transform([0.0]).tolist() == model.transform([-0.0]).tolist()
 
@@ -562,8 +562,8 @@ def test_missing_values_of_all_payloads_are_one_value():
 def test_missing_values_are_priced_as_they_were_found(make):
     data, target = make()
     model = optimize(data, target)
-    assert price(data, {"x0": as_given(only(model))}, target) == pytest.approx(model.cost, rel=1e-12)
-    assert price(data, model.partitions, target) == pytest.approx(model.cost, rel=1e-12)
+    assert price(data, target, {"x0": as_given(only(model))}) == pytest.approx(model.cost, rel=1e-12)
+    assert price(data, target, model.partitions) == pytest.approx(model.cost, rel=1e-12)
 
 
 def test_masked_data_is_missing():
@@ -697,7 +697,7 @@ def test_as_many_classes_as_rows():
     assert len(model.classes) == 300
     assert model.cost <= model.null_cost
     assert only(model).counts.sum(axis=0).tolist() == [1] * 300
-    assert price(data, model.partitions, target, target_kind="classes") == pytest.approx(model.cost, rel=1e-12)
+    assert price(data, target, model.partitions, target_kind="classes") == pytest.approx(model.cost, rel=1e-12)
 
 
 # Whole numbers, many of which differ: quantities or names of classes?
@@ -726,11 +726,11 @@ def test_many_whole_numbers_are_quantities_or_classes_as_the_user_says(kind):
         "target holds 21 different whole numbers in 100 rows, which may be quantities or names of classes; "
         "target_kind='numerical' takes them as quantities, target_kind='classes' as classes, target_kind='grouped' as"
     )
-    for call in (optimize, optimize_each, lambda x, y: price(x, {}, y), lambda x, y: Model.from_partitions(x, y, {})):
+    for call in (optimize, optimize_each, lambda x, y: price(x, y, {}), lambda x, y: Model.from_partitions(x, y, {})):
         with pytest.raises(ValueError, match=message):
             call(x, y)
     assert len(Model.from_partitions(x, y, {}, target_kind="classes").classes) == 21
-    assert price(x, {}, y, target_kind="classes") > 0.0
+    assert price(x, y, {}, target_kind="classes") > 0.0
 
 
 @pytest.mark.parametrize(("n_classes", "n_rows"), [(20, 50), (21, 210), (30, 300)])
@@ -749,14 +749,14 @@ def test_rows_count_as_often_as_their_weights_say():
     x, y = np.arange(21.0), whole(21, 21)
     assert len(Model.from_partitions(x, y, {}, weights=[10] * 21).classes) == 21
     with pytest.raises(ValueError, match="21 different whole numbers in 209 rows"):
-        price(x, {}, y, weights=[9] + [10] * 20)
+        price(x, y, {}, weights=[9] + [10] * 20)
 
 
 def test_many_whole_numbers_beside_a_mark():
     y = np.append(whole(21, 99), -1)
     with pytest.raises(ValueError, match="21 different whole numbers in 99 rows"):
-        price(np.arange(100.0), {}, y, unlabelled=-1)
-    assert price(np.arange(100.0), {}, y, unlabelled=-1, target_kind="classes") > 0.0
+        price(np.arange(100.0), y, {}, unlabelled=-1)
+    assert price(np.arange(100.0), y, {}, unlabelled=-1, target_kind="classes") > 0.0
 
 
 def test_methods_for_classes_alone_ask_for_text():
@@ -818,8 +818,8 @@ def test_weighted_rows_cost_what_their_copies_do():
     data, target, weights = weighted_rows(7)
     copies = np.repeat(data, weights), np.repeat(target, weights)
     for bounds in ([], [0.0], [-0.5, 0.3]):
-        weighted = price(data, {"x0": bounds}, target, weights=weights)
-        assert weighted == price(copies[0], {"x0": bounds}, copies[1])
+        weighted = price(data, target, {"x0": bounds}, weights=weights)
+        assert weighted == price(copies[0], copies[1], {"x0": bounds})
 
 
 def test_min_rows_counts_weights():
@@ -852,7 +852,7 @@ def test_weights_that_are_no_numbers_of_rows(bad):
     with pytest.raises(ValueError, match="weights must be whole numbers, 0 or more"):
         optimize(np.arange(10.0), STEP, weights=weights)
     with pytest.raises(ValueError, match="weights must be whole numbers, 0 or more"):
-        price(np.arange(10.0), {}, STEP, weights=weights)
+        price(np.arange(10.0), STEP, {}, weights=weights)
 
 
 @pytest.mark.parametrize("n", [9, 11, 0])
@@ -890,7 +890,7 @@ def test_more_rows_than_32_bits_count():
     model = optimize(np.arange(10.0), STEP, weights=weights, search="merge")
     assert model.n_rows == 10 * 2**31
     assert only(model).counts.tolist() == [[5 * 2**31, 0], [0, 5 * 2**31]]
-    assert price(np.arange(10.0), model.partitions, STEP, weights=weights) == pytest.approx(model.cost, rel=1e-12)
+    assert price(np.arange(10.0), STEP, model.partitions, weights=weights) == pytest.approx(model.cost, rel=1e-12)
 
 
 class NAType:

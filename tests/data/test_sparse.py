@@ -45,7 +45,7 @@ def test_a_matrix_of_zeros_and_ones_is_coclustered(found):
         )
         assert table["density"][i] == pytest.approx(dense[np.ix_(rows, columns)].mean())
     data, _ = as_frame(dense)
-    assert model.cost == pytest.approx(price(data, model.partitions, kinds=KINDS), rel=1e-12)
+    assert model.cost == pytest.approx(price(data, None, model.partitions, kinds=KINDS), rel=1e-12)
     assert all(type(value) is int for group in model.partitions["row"].groups for value in group)
 
 
@@ -54,8 +54,8 @@ def test_a_matrix_of_zeros_and_ones_is_coclustered(found):
 def test_every_format_is_read_alike(found, name, kind):
     dense, model = found
     matrix = getattr(sparse, f"{name}_{kind}")(dense)
-    assert price(matrix, model.partitions) == pytest.approx(model.cost, rel=1e-12)
-    assert price(matrix.astype(bool), model.partitions) == price(matrix, model.partitions)
+    assert price(matrix, None, model.partitions) == pytest.approx(model.cost, rel=1e-12)
+    assert price(matrix.astype(bool), None, model.partitions) == price(matrix, None, model.partitions)
     assert np.array_equal(model.transform(matrix), model.transform(sparse.csr_matrix(dense)))
 
 
@@ -116,7 +116,7 @@ def test_entries_that_are_stored_twice_are_summed_and_zeros_are_dropped():
     ],
 )  # fmt: skip
 def test_what_is_no_matrix_of_rows(matrix, error, message):
-    for call in (optimize, lambda matrix: price(matrix, {})):
+    for call in (optimize, lambda matrix: price(matrix, None, {})):
         with pytest.raises(error, match=message):
             call(matrix)
 

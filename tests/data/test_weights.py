@@ -238,7 +238,7 @@ def assert_digits(kind, total):
         weights[largest[0]] += total - weights.sum()
         model = optimize(columns, target, weights=weights, search=SEARCHES.get(kind, "merge"), **asked)
         assert model.n_rows == total
-        again = price(columns, model.all_partitions, target, weights=weights, **asked)
+        again = price(columns, target, model.all_partitions, weights=weights, **asked)
         with localcontext() as context:
             context.prec = 60
             exact = float(exact_cost(model, columns, target, weights))
@@ -261,10 +261,10 @@ def test_larger_weights_than_digits_allow_are_refused_with_the_largest():
 def test_statistics_keep_their_digits_up_to_the_largest_weights(criterion):
     """Of an independent table they are 0, as a small difference of sums that are large."""
     x, y, weights = [0, 0, 1, 1], ["a", "b", "a", "b"], [2**29 - 1, 2**29, 2**29, 2**29]
-    exact = price(x, {"x0": [0.5]}, y, criterion=criterion, weights=[w // 2**9 for w in weights])
-    assert price(x, {"x0": [0.5]}, y, criterion=criterion, weights=weights) == pytest.approx(exact, abs=2e-3)
+    exact = price(x, y, {"x0": [0.5]}, criterion=criterion, weights=[w // 2**9 for w in weights])
+    assert price(x, y, {"x0": [0.5]}, criterion=criterion, weights=weights) == pytest.approx(exact, abs=2e-3)
     with pytest.raises(ValueError, match="up to 2147483648 rows"):
-        price(x, {"x0": [0.5]}, y, criterion=criterion, weights=[2**30] * 4)
+        price(x, y, {"x0": [0.5]}, criterion=criterion, weights=[2**30] * 4)
 
 
 def test_files_of_many_rows_fit_the_schema_and_older_ones_are_read():
@@ -299,7 +299,7 @@ def test_semi_supervised_costs_keep_their_digits():
             for k in range((n * 2) // 3 - 3, (n * 2) // 3 + 4)
         )
         exact = float(Decimal(n).ln() + binomial(n + 1, 1) + best)
-    assert price(x, {"x0": []}, y, weights=weights, unlabelled="?") == pytest.approx(exact, rel=1e-10)
+    assert price(x, y, {"x0": []}, weights=weights, unlabelled="?") == pytest.approx(exact, rel=1e-10)
 
 
 @pytest.mark.parametrize("n", [5, 4000, 4096, 5000, 2**24, 2**33 + 1, 2**53 - 5])

@@ -75,7 +75,7 @@ class TestWideGaps:
             assert verify(model, values)
             assert np.bincount(model.transform(values), minlength=partition.n_parts).tolist() == partition.rows.tolist()
             assert model.cost <= optimize(values, criterion=criterion, min_rows=1).cost + 1e-9
-            again = price(values, {"x0": partition}, criterion=criterion)
+            again = price(values, None, {"x0": partition}, criterion=criterion)
             assert again == pytest.approx(model.cost, rel=1e-9)
             text = model.to_json()
             assert Model.from_json(text).to_json() == text
@@ -188,7 +188,7 @@ class TestModels:
     def test_edits_and_explanations(self):
         for whole in (self.model, Model.from_json(self.model.to_json())):
             merged = whole.edit("x", merge=[1, 2])
-            expected = price({"x": SOME}, {"x": merged.partitions["x"]})
+            expected = price({"x": SOME}, None, {"x": merged.partitions["x"]})
             assert merged.cost == pytest.approx(expected, rel=1e-12)
             assert merged.delta == pytest.approx(merged.cost - self.model.cost)
         split = self.model.edit("x", split={1: 2.0})

@@ -77,7 +77,7 @@ def test_exact_is_the_best_of_all_partitions(name, compiled):
         assert model.cost == pytest.approx(lowest, rel=1e-9, abs=1e-9)
         assert lowest - 1e-9 <= merged.cost <= model.null_cost + 1e-9
         assert model.null_cost == pytest.approx(slow_price(name, cut(values, ()), len(np.unique(values))), abs=1e-9)
-        again = price(values, {"x0": model.partitions["x0"].bounds}, criterion=CRITERIA[name])
+        again = price(values, None, {"x0": model.partitions["x0"].bounds}, criterion=CRITERIA[name])
         assert again == pytest.approx(model.cost, rel=1e-9)
         assert model.partitions["x0"].n_parts == len(cuts) + 1
 
@@ -342,7 +342,9 @@ class TestColumns:
         days = np.datetime64("2020-01-01", "D") + np.array([0, 1, 1, 1, 2, 9])
         model = optimize(days, special=[], criterion=PENALIZED)
         assert model.cost == pytest.approx(lowest_of_all("penalized-likelihood", days.astype(int))[0], rel=1e-9)
-        assert price(days, {"x0": model.partitions["x0"].bounds}, criterion=PENALIZED) == pytest.approx(model.cost)
+        assert price(days, None, {"x0": model.partitions["x0"].bounds}, criterion=PENALIZED) == pytest.approx(
+            model.cost
+        )
 
     def test_large_integers_and_near_floats(self):
         large = 2**60 + np.array([0, 1, 2, 3, 500, 1000])
@@ -460,7 +462,7 @@ class TestLimits:
         best = optimize(self.values, criterion=PENALIZED)
         assert curve.cost.min() == pytest.approx(best.cost)
         for cost, partition in zip(curve.cost, curve.partitions, strict=True):
-            assert price(self.values, {"x0": partition}, criterion=PENALIZED) == pytest.approx(cost)
+            assert price(self.values, None, {"x0": partition}, criterion=PENALIZED) == pytest.approx(cost)
 
 
 class TestModels:

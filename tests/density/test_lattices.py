@@ -144,7 +144,7 @@ def test_bounds_of_the_user_are_after_a_point():
             assert_sums_to_one(model, DICE.astype(float))
     below = Model.from_partitions({"x": DICE}, None, {"x": [np.nextafter(3.0, 0.0)]})  # 3 is above this one
     assert below.partitions["x"].widths.tolist() == [2.0, 4.0]
-    assert price({"x": DICE}, {"x": [3]}) == price({"x": DICE}, {"x": [3.5]})
+    assert price({"x": DICE}, None, {"x": [3]}) == price({"x": DICE}, None, {"x": [3.5]})
     days = np.datetime64("2024-02-20") + DICE
     of_days = Model.from_partitions({"x": days.astype("M8[s]")}, None, {"x": [np.datetime64("2024-02-23T06:00:00")]})
     assert of_days.partitions["x"].widths.tolist() == [3 * 86_400.0] * 2
@@ -330,7 +330,7 @@ class TestFiles:
         merged = model.edit("x", merge=[0, 1])
         assert merged.partitions["x"].step == 1.0
         assert merged.partitions["x"].widths.tolist() == [4.0, 2.0]
-        assert merged.cost == pytest.approx(price({"x": DICE}, {"x": [4]}))
+        assert merged.cost == pytest.approx(price({"x": DICE}, None, {"x": [4]}))
         back = Model.from_json(merged.to_json())
         assert back.log_density([4.0, 5.0]).tolist() == merged.log_density([4.0, 5.0]).tolist()
 

@@ -125,8 +125,8 @@ def test_beside_a_column_at_its_finest_every_merge_is_free_and_saves_the_same(n_
     finest, bounds = ((np.sort(column)[1:] + np.sort(column)[:-1]) / 2.0 for column in columns)
     rng = np.random.default_rng(n_parts)
     kept = np.sort(rng.choice(bounds, n_parts - 1, replace=False))
-    cost = gridmodl.price(data, {"a": finest, "b": kept}, y)
-    merged = [gridmodl.price(data, {"a": finest, "b": np.delete(kept, i)}, y) for i in range(n_parts - 1)]
+    cost = gridmodl.price(data, y, {"a": finest, "b": kept})
+    merged = [gridmodl.price(data, y, {"a": finest, "b": np.delete(kept, i)}) for i in range(n_parts - 1)]
     assert cost - np.array(merged) == pytest.approx(math.log((n + n_parts - 1) / (n_parts - 1)), abs=1e-9)
 
 
@@ -147,10 +147,10 @@ def test_whatever_the_ties_one_column_is_merged_away_and_the_pattern_with_it(n):
         columns, y = draw_xor(n, seed)
         true_grid = {"a": [0.5], "b": [0.5]}
         data = dict(zip("ab", columns, strict=True))
-        assert gridmodl.price(data, true_grid, y) < gridmodl.price(data, {}, y)  # there is something to find
+        assert gridmodl.price(data, y, true_grid) < gridmodl.price(data, y, {})  # there is something to find
         for ties in (None, 0, 1):
             path = merge_path(columns, y, ties)
             assert min(path.best) == 1
             assert path.parts_left >= (0.6 if ties is None else 0.9) * n
-            assert path.cost[-1] == pytest.approx(gridmodl.price(data, {}, y), abs=1e-8)
+            assert path.cost[-1] == pytest.approx(gridmodl.price(data, y, {}), abs=1e-8)
             assert path.n_parts[-1].tolist() == [1, 1]

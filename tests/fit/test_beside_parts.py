@@ -55,7 +55,7 @@ def test_intervals(criterion):
             for n in range(min(n_values, given["max_parts"])):
                 for bounds in itertools.combinations((np.arange(n_values - 1) + 0.5).tolist(), n):
                     if set(fixed) <= set(bounds):
-                        costs.append(price(filled, {"x0": list(bounds)}, classes, criterion=criterion, special=beside))
+                        costs.append(price(filled, classes, {"x0": list(bounds)}, criterion=criterion, special=beside))
         check_optimum(costs, x, classes, criterion, **given, **({"fixed": fixed} if fixed else {}))
 
 
@@ -77,7 +77,7 @@ def test_groups(criterion):
                 if len(groups) > most:
                     continue
                 groups += [[None]] * is_apart
-                costs.append(price(x, {"x0": groups}, classes, criterion=criterion, special=special))
+                costs.append(price(x, classes, {"x0": groups}, criterion=criterion, special=special))
         check_optimum(costs, x, classes, criterion, special=special, missing=missing, max_parts=most)
 
 

@@ -322,7 +322,7 @@ def test_prices_and_proofs(engine):
     model = optimize(data, "y")
     frame = engine(data)
     assert verify(model, frame, "y")
-    assert price(frame, model.partitions, "y") == pytest.approx(model.cost, rel=1e-14)
+    assert price(frame, "y", model.partitions) == pytest.approx(model.cost, rel=1e-14)
     assert verify(model, engine(data[:500]), "y").reason == "the data has 500 rows, the model 600"
 
 

@@ -106,7 +106,7 @@ def test_many_values_are_counted_in_spans(engine, monkeypatch):
     assert (found.proven, found.gap) == (False, None)
     assert "values counted together in up to" in found.summary()
     assert best.cost <= found.cost + 1e-9 <= best.cost + 15.0
-    assert price(data, found.partitions, "y") == pytest.approx(found.cost, rel=1e-12)
+    assert price(data, "y", found.partitions) == pytest.approx(found.cost, rel=1e-12)
     values = np.sort(data["x"].drop_nans().to_numpy())
     for bound in found.partitions["x"].bounds:  # in the middle of two neighbours, as for rows
         at = np.searchsorted(values, bound)
@@ -127,7 +127,7 @@ def test_bounds_of_the_user_divide_spans(monkeypatch):
     data = long_column()
     found = optimize(as_polars(data), "y", fixed=[0.5, 2.0])
     assert {0.5, 2.0} <= set(found.partitions["x"].bounds.tolist())
-    assert price(data, found.partitions, "y") == pytest.approx(found.cost, rel=1e-12)
+    assert price(data, "y", found.partitions) == pytest.approx(found.cost, rel=1e-12)
 
 
 @pytest.mark.parametrize(

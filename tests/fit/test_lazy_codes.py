@@ -170,7 +170,7 @@ def test_many_categories_and_many_columns_go_to_a_sample():
     data = rows_of().drop("w").with_columns(code=pl.Series([f"c{i}" for i in rng.integers(0, 1500, 5000)]))
     found = optimize(data.lazy(), "y", search="merge")
     assert (found.resolution, found.sample_rows > 0) == (0, True)
-    assert price(data, found.partitions, "y") == pytest.approx(found.cost, rel=1e-13)
+    assert price(data, "y", found.partitions) == pytest.approx(found.cost, rel=1e-13)
     more = rows_of().select("y", *(pl.Series(f"x{k}", rng.random(5000)) for k in range(6)))
     assert optimize(more.lazy(), "y", search="merge").sample_rows > 0
 
@@ -197,8 +197,8 @@ def test_improved_parts_are_the_best_of_one_column_beside_the_others():
     start = gridmodl.Model.from_partitions(data, "y", {"a": [0.3], "b": [0.4]})
     found = improved_parts(counted[0], start.partitions, Options(), counted[1], Clock(), 3000)
     bounds = np.sort(a)
-    costs = [price(data, {"a": [bound], "b": found["b"]}, "y") for bound in ((bounds[1:] + bounds[:-1]) / 2).tolist()]
-    assert price(data, found, "y") == pytest.approx(min(costs), rel=1e-12)
+    costs = [price(data, "y", {"a": [bound], "b": found["b"]}) for bound in ((bounds[1:] + bounds[:-1]) / 2).tolist()]
+    assert price(data, "y", found) == pytest.approx(min(costs), rel=1e-12)
 
 
 def test_codes_are_of_all_rows(monkeypatch):
@@ -235,7 +235,7 @@ def test_rows_that_change_between_queries():
 def test_time_limit_gives_a_grid_of_all_rows():
     found = optimize(rows_of().drop("w").lazy(), "y", time_limit=0)
     assert found.stopped == "time limit"
-    assert price(rows_of().drop("w"), found.partitions, "y") == pytest.approx(found.cost, rel=1e-13)
+    assert price(rows_of().drop("w"), "y", found.partitions) == pytest.approx(found.cost, rel=1e-13)
 
 
 def test_codes_that_the_engine_lacks(monkeypatch):
@@ -256,4 +256,4 @@ def test_times_that_the_engine_cannot_convert_to_utc_go_to_a_sample():
     connection.execute("SET TimeZone = 'Europe/Berlin'")
     found = optimize(connection.from_arrow(data.to_arrow()), "y", search=QUICK, random_state=0)
     assert (found.resolution, found.sample_rows > 0) == (0, True)
-    assert price(data, found.partitions, "y") == pytest.approx(found.cost, rel=1e-13)
+    assert price(data, "y", found.partitions) == pytest.approx(found.cost, rel=1e-13)

@@ -292,4 +292,4 @@ def test_spread_keeps_the_sums():
 def test_price_of_the_found_grid_is_its_cost(few_cells):
     data = wide().drop("w")
     found = optimize(data.lazy(), "y")
-    assert price(data, found.partitions, "y") == pytest.approx(found.cost, rel=1e-13)
+    assert price(data, "y", found.partitions) == pytest.approx(found.cost, rel=1e-13)

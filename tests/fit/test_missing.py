@@ -62,7 +62,7 @@ def test_nothing_is_cheaper_among_all_partitions(criterion, missing, min_rows):
         x, y = sample(seed, n_classes=2 + seed % 2)
         max_parts = [99, 1, 2, 3][seed % 4]
         costs = [
-            price(x, {"x0": bounds}, y, criterion=criterion)
+            price(x, y, {"x0": bounds}, criterion=criterion)
             for bounds in all_partitions(x, missing, min_rows, max_parts)
         ]
         model = optimize(
@@ -86,7 +86,7 @@ def check(model, x, y, missing, min_rows):
     rows = partition.rows[int(partition.is_missing_apart) :]
     assert len(rows) == 1 or np.all(rows >= min_rows)
     bounds = [*([NAN] if partition.is_missing_apart else []), *partition.bounds]
-    assert price(x, {"x0": bounds}, y, criterion=model.criterion) == pytest.approx(model.cost, abs=1e-9)
+    assert price(x, y, {"x0": bounds}, criterion=model.criterion) == pytest.approx(model.cost, abs=1e-9)
     assert verify(model, x, y), verify(model, x, y).reason
     again = Model.from_json(model.to_json())
     assert verify(again, x, y)
@@ -99,7 +99,7 @@ def test_monotone_partitions(missing, min_rows):
     for seed in range(20):
         x, y = sample(seed)
         allowed = [b for b in all_partitions(x, missing, min_rows, 99) if is_monotone(x, y, b)]
-        costs = [price(x, {"x0": bounds}, y) for bounds in allowed]
+        costs = [price(x, y, {"x0": bounds}) for bounds in allowed]
         model = optimize(x, y, missing=missing, min_rows=min_rows, monotone="increasing")
         assert model.cost == pytest.approx(min(costs), abs=1e-9)
         assert model.proven
@@ -195,7 +195,7 @@ def test_semi_supervised():
             if missing == "apart" or min_rows == 15:
                 assert partition.missing == 0
             bounds = [*([NAN] if partition.is_missing_apart else []), *partition.bounds]
-            assert price(x, {"x0": bounds}, marked, unlabelled=-1) == pytest.approx(model.cost, abs=1e-9)
+            assert price(x, marked, {"x0": bounds}, unlabelled=-1) == pytest.approx(model.cost, abs=1e-9)
             assert verify(model, x, marked, unlabelled=-1), verify(model, x, marked, unlabelled=-1).reason
 
 
@@ -231,7 +231,7 @@ def test_min_rows_forces_no_missing_rows_of_a_grid_into_another_part(kind):
     assert np.delete(part.rows, part.missing).min() >= 100
     assert all(np.delete(one.rows, one.missing if one.missing is not None else []).min() >= 100
                for one in model.partitions.values())  # fmt: skip
-    assert model.cost == pytest.approx(price(data, model.all_partitions, target), rel=1e-12)
+    assert model.cost == pytest.approx(price(data, target, model.all_partitions), rel=1e-12)
     assert model.cost < model.null_cost
     assert [one.cost for one in model.optima] == sorted(one.cost for one in model.optima)
     # Beside a rest of fewer rows than the limit they stay.

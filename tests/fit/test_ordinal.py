@@ -334,15 +334,15 @@ def test_groups_of_adjacent_levels_are_priced():
     numbers, names, y = drawn(0)
     data = {"rating": names}
     groups = [["AAA", "AA"], ["A", "BBB", "BB"], ["B", "CCC"]]
-    cost = gridmodl.price(data, {"rating": groups}, y, **ORDER)
-    assert cost == pytest.approx(gridmodl.price({"rating": numbers}, {"rating": [1.5, 4.5]}, y))
+    cost = gridmodl.price(data, y, {"rating": groups}, **ORDER)
+    assert cost == pytest.approx(gridmodl.price({"rating": numbers}, y, {"rating": [1.5, 4.5]}))
     model = Model.from_partitions(data, y, {"rating": groups[::-1]}, **ORDER)  # in any order
     assert (model.cost, only(model).groups) == (cost, tuple(map(tuple, groups)))
     short = Model.from_partitions(data, y, {"rating": [["AAA", "AA", "A"], ["BB", "B", "CCC"]]}, **ORDER)
     assert only(short).groups == (("AAA", "AA", "A", "BBB"), ("BB", "B", "CCC"))  # BBB, which the data lacks
     best = optimize(data, y, **ORDER)
     edited = best.edit("rating", groups=[["AAA"], RATINGS[1:]])
-    assert edited.delta == pytest.approx(gridmodl.price({"rating": numbers}, {"rating": [0.5]}, y) - best.cost)
+    assert edited.delta == pytest.approx(gridmodl.price({"rating": numbers}, y, {"rating": [0.5]}) - best.cost)
     assert Model.from_partitions(data, y, {"rating": only(edited)}).cost == pytest.approx(edited.cost)
 
 
@@ -353,12 +353,12 @@ def test_parts_are_merged_and_split_by_number():
     )
     merged = Model.from_json(model.to_json()).edit("rating", merge=[1, 2])
     assert only(merged).groups == ((None,), ("AAA", "AA", "A", "BBB", "BB"), ("B", "CCC"))
-    assert merged.cost == pytest.approx(gridmodl.price({"rating": numbers}, {"rating": [np.nan, 4.5]}, y))
+    assert merged.cost == pytest.approx(gridmodl.price({"rating": numbers}, y, {"rating": [np.nan, 4.5]}))
     with pytest.raises(ValueError, match="lies between them"):
         model.edit("rating", merge=[1, 3])
     split = model.edit("rating", split={2: ["A", "BBB"]})
     assert only(split).groups == ((None,), ("AAA", "AA"), ("A", "BBB"), ("BB",), ("B", "CCC"))
-    assert split.cost == pytest.approx(gridmodl.price({"rating": numbers}, {"rating": [np.nan, 1.5, 3.5, 4.5]}, y))
+    assert split.cost == pytest.approx(gridmodl.price({"rating": numbers}, y, {"rating": [np.nan, 1.5, 3.5, 4.5]}))
     with pytest.raises(ValueError, match="without 'BBB', which is between them"):
         model.edit("rating", split={2: ["BBB"]})
     with pytest.raises(ValueError, match="'AAA' is none of"):
@@ -374,7 +374,7 @@ def test_missing_values_in_groups():
         ([RATINGS[:2], rest], [1.5]),
     ):
         model = Model.from_partitions(data, y, {"rating": groups}, **ORDER)
-        assert model.cost == pytest.approx(gridmodl.price({"rating": numbers}, {"rating": bounds}, y))
+        assert model.cost == pytest.approx(gridmodl.price({"rating": numbers}, y, {"rating": bounds}))
         assert only(model).missing == 0
     with pytest.raises(ValueError, match="put None into the lowest group"):
         Model.from_partitions(data, y, {"rating": [RATINGS[:2], [None, *rest]]}, **ORDER)

@@ -84,7 +84,7 @@ def test_prices_are_those_of_the_terms_from_the_rows_up(kind, seed):
     assert model.cost == pytest.approx(expected, abs=1e-8)
     null = cost_by_terms(kind, x, [0] * n, y, [0] * n, weights, is_text)
     assert model.null_cost == pytest.approx(null, abs=1e-8)
-    assert price({"x0": x}, partitions, y, target_kind=kind, weights=weights) == model.cost
+    assert price({"x0": x}, y, partitions, target_kind=kind, weights=weights) == model.cost
     whole = Model.from_partitions({"x0": x}, y, {}, target_kind=kind, weights=weights)
     assert (whole.cost, whole.target.n_parts, whole.partitions["x0"].n_parts) == (whole.null_cost, 1, 1)
     counts = Counter()
@@ -331,7 +331,7 @@ def test_several_columns_make_one_grid():
     model = optimize(frame, "y")
     assert (model.problem, model.target.name, model.target.kind) == ("numerical_grid", "y", "numerical")
     singles = optimize_each(frame, "y").items()
-    alone = [price(frame, {name: one.partitions[name], "y": one.target}, "y") for name, one in singles]
+    alone = [price(frame, "y", {name: one.partitions[name], "y": one.target}) for name, one in singles]
     assert model.cost < min(alone) + 1e-6
     grid = optimize(wide, "code", target_kind="grouped")
     assert (grid.problem, grid.informative) == ("grouped_grid", ["town"])  # which tells all that x tells
@@ -403,9 +403,9 @@ def test_the_target_has_a_name_that_no_column_has():
     assert (list(model.partitions), model.target.name) == (["target"], "target'")
     assert model.part_of("target'", [1.5]).tolist() == [1]
     partitions = {"target": model.partitions["target"], "target'": [1.0]}
-    assert price(data, partitions, np.repeat([0.5, 1.5], 20)) == pytest.approx(model.cost)
+    assert price(data, np.repeat([0.5, 1.5], 20), partitions) == pytest.approx(model.cost)
     with pytest.raises(ValueError, match="partitions names column 'z'; the data has 'target', \"target'\""):
-        price(data, {"z": []}, np.repeat([0.5, 1.5], 20))
+        price(data, np.repeat([0.5, 1.5], 20), {"z": []})
 
 
 def test_predict_of_classes_is_the_most_frequent_class_of_the_cell():

@@ -232,7 +232,7 @@ def test_rows_in_memory_are_priced_like_the_lazy_frame(make, monkeypatch):
     partition = model.partitions["x"]
     assert verify(model, data, "y")
     assert not verify(model, many_categories(make, seed=3), "y")
-    assert price(data, {"x": partition}, "y", **KINDS) == pytest.approx(model.cost, rel=1e-12)
+    assert price(data, "y", {"x": partition}, **KINDS) == pytest.approx(model.cost, rel=1e-12)
     for given in (
         gridmodl.Model.from_partitions(data, "y", {"x": partition}, **KINDS),
         optimize_each(data, "y", partitions={"x": model}, **KINDS)["x"],
@@ -256,7 +256,7 @@ def test_values_of_another_type_are_no_rare_ones(make, monkeypatch):
     with pytest.raises(TypeError, match=r"column 'x' holds values such as (2.5|'1'), its groups such as [^N(]"):
         model.transform(wrong)
     with pytest.raises(TypeError, match="convert the column to the type of the training data"):
-        price(pl.DataFrame({"x": wrong, "y": ["yes", "no"]}), model.partitions, "y", **KINDS)
+        price(pl.DataFrame({"x": wrong, "y": ["yes", "no"]}), "y", model.partitions, **KINDS)
 
 
 @CATEGORIES
@@ -330,7 +330,7 @@ def test_a_grid_counts_rare_ones_of_too_many_categories_together(engine, make, w
     columns, y = with_rare_named(data, partition)
     expected = optimize(columns, y, search=VNS, random_state=0, **KINDS)
     assert model.cost == pytest.approx(expected.cost, abs=1e-9 if way == "all" else 30.0)
-    assert model.cost == pytest.approx(price(columns, model.partitions, y, **KINDS), rel=1e-12)
+    assert model.cost == pytest.approx(price(columns, y, model.partitions, **KINDS), rel=1e-12)
 
     parts = partition.part_of(data["x"])
     np.testing.assert_array_equal(np.bincount(parts, minlength=partition.n_parts), partition.rows)
@@ -363,7 +363,7 @@ def test_grids_of_rare_categories_are_priced_and_compared_on_other_rows(engine, 
         assert one.partitions["x"].others == model.partitions["x"].others
         assert verify(one, engine(other), "y")
     assert moved[0].cost == pytest.approx(moved[1].cost, rel=1e-12)
-    assert price(engine(other), model.partitions, "y", **KINDS) == pytest.approx(moved[1].cost, rel=1e-12)
+    assert price(engine(other), "y", model.partitions, **KINDS) == pytest.approx(moved[1].cost, rel=1e-12)
     kept = other.filter(pl.col("x").is_in([value for group in model.partitions["x"].listed for value in group]))
     few = gridmodl.Model.from_partitions(engine(kept), "y", model.partitions, **KINDS)  # no value is rare
     assert few.n_rows == len(kept)

@@ -79,7 +79,7 @@ def test_any_value_can_be_the_mark(target, mark):
     assert only(model).bounds.tolist() == only(expected).bounds.tolist()
     assert only(model).unlabelled.tolist() == only(expected).unlabelled.tolist()
     assert len(model.classes) == 2
-    assert price(X, {"x0": only(model).bounds}, target, unlabelled=mark) == pytest.approx(model.cost, rel=1e-12)
+    assert price(X, target, {"x0": only(model).bounds}, unlabelled=mark) == pytest.approx(model.cost, rel=1e-12)
 
 
 def test_the_target_can_be_a_column_and_rows_can_have_weights():
@@ -134,7 +134,7 @@ def test_where_no_row_has_the_mark_all_are_labelled(column):
         (lambda: bound_posterior(X, [-1] * 10, unlabelled=-1), ValueError, "no row has a class"),
         (lambda: optimize({"a": X, "b": X}, Y, unlabelled=-1), ValueError, "data has 2; optimize_each"),
         (lambda: optimize({"a": X, "b": X}, Y, unlabelled=7), ValueError, "data has 2; optimize_each"),
-        (lambda: price({"a": X, "b": X}, {}, Y, unlabelled=-1), ValueError, "data has 2; optimize_each"),
+        (lambda: price({"a": X, "b": X}, Y, {}, unlabelled=-1), ValueError, "data has 2; optimize_each"),
         (lambda: optimize(X, unlabelled=-1), ValueError, "no target was given"),
         (lambda: optimize({"a": X, "b": X}, unlabelled=-1), ValueError, "no target was given"),
         (lambda: optimize(X, Y, unlabelled=-1, target_kind="grouped"), ValueError, "target_kind='grouped' was passed"),
@@ -239,8 +239,8 @@ def difference_of_likelihoods(parts, n_unlabelled):
         return cost - sum(log_binomial(r + n_classes - 1, n_classes - 1) for r in rows)
 
     labelled = counts.sum(axis=1)
-    semi = price(x, bounds, y, weights=weights, unlabelled=-1)
-    supervised = price(x, bounds, y, weights=np.where(y < 0, 0, weights))
+    semi = price(x, y, bounds, weights=weights, unlabelled=-1)
+    supervised = price(x, y, bounds, weights=np.where(y < 0, 0, weights))
     semi = likelihood(semi, labelled + n_unlabelled)
     return semi - likelihood(supervised, labelled), semi
 
@@ -325,7 +325,7 @@ def test_large_data_are_cut_inside_the_gaps_too(monkeypatch):
     for seed in range(12):
         x, y = draw(1500, 0.1, seed)
         merged, exact = (optimize(x, y, unlabelled=-1, search=search) for search in ("merge", "exact"))
-        assert merged.cost == pytest.approx(price(x, {"x0": only(merged)}, y, unlabelled=-1), rel=1e-12)
+        assert merged.cost == pytest.approx(price(x, y, {"x0": only(merged)}, unlabelled=-1), rel=1e-12)
         gaps.append(merged.cost / exact.cost - 1.0)
     assert min(gaps) >= -1e-12
     assert np.mean(gaps) < 1e-3
@@ -361,7 +361,7 @@ def test_missing_values_and_special_codes_stand_apart():
     assert partition.rows[-1] == 5
     assert partition.unlabelled[-1] == 2
     assert partition.counts[-1].tolist() == [3, 0]
-    assert model.cost == pytest.approx(price(x, {"x0": partition}, y, unlabelled=-1), rel=1e-12)
+    assert model.cost == pytest.approx(price(x, y, {"x0": partition}, unlabelled=-1), rel=1e-12)
     same = Model.from_partitions(x, y, {"x0": partition}, unlabelled=-1)
     assert only(same).unlabelled.tolist() == partition.unlabelled.tolist()
 
@@ -379,7 +379,7 @@ def test_missing_values_with_labels_open_a_gap():
         values = sorted(set(x[~np.isnan(x)].tolist()))
         first = [[], [np.nan]] if np.isnan(x).any() and values else [[]]
         costs = [
-            price(x, {"x0": [*start, *(values[i] - 0.5 for i in cuts)]}, y, unlabelled=-1)
+            price(x, y, {"x0": [*start, *(values[i] - 0.5 for i in cuts)]}, unlabelled=-1)
             for start in first
             for k in range(max(len(values), 1))
             for cuts in itertools.combinations(range(1, len(values)), k)
@@ -447,7 +447,7 @@ def test_a_part_without_labels_predicts_the_overall_shares():
 def test_edit_prices_other_bounds_and_groups():
     model = optimize(X * 2, Y * 2, unlabelled=-1)
     other = model.edit("x0", bounds=[3.5])
-    assert other.cost == pytest.approx(price(X * 2, {"x0": [3.5]}, Y * 2, unlabelled=-1), rel=1e-12)
+    assert other.cost == pytest.approx(price(X * 2, Y * 2, {"x0": [3.5]}, unlabelled=-1), rel=1e-12)
     assert other.delta == pytest.approx(other.cost - model.cost)
     assert only(other).unlabelled.tolist() == [0, 4]
     towns = optimize(["a", "b", "a", "c", "b"] * 6, [0, 1, 0, -1, -1] * 6, unlabelled=-1)
@@ -677,7 +677,7 @@ def test_a_placed_model_costs_what_its_labelled_rows_do(column, options):
     assert only(model).n_parts > 1
     kept = y >= 0
     options = {name: given[kept] if name == "weights" else given for name, given in options.items()}
-    assert price({"x": x[kept]}, model.partitions, y[kept], **options) == pytest.approx(model.cost, rel=1e-12)
+    assert price({"x": x[kept]}, y[kept], model.partitions, **options) == pytest.approx(model.cost, rel=1e-12)
     same = Model.from_partitions({"x": x[kept]}, y[kept], model.partitions, **options)
     assert only(same).counts.tolist() == only(model).counts.tolist()
     assert same.null_cost == pytest.approx(model.null_cost, rel=1e-12)

@@ -146,7 +146,7 @@ def test_codes_under_other_criteria(criterion):
     target = [1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0]
     model = optimize(values, target, special={"x0": [-9]}, search="exact", criterion=criterion)
     assert model.cost == pytest.approx(lowest(values, target, (-9.0,), criterion=criterion), rel=1e-9)
-    assert price(values, model.partitions, target, criterion=criterion) == pytest.approx(model.cost, rel=1e-10)
+    assert price(values, target, model.partitions, criterion=criterion) == pytest.approx(model.cost, rel=1e-10)
 
 
 def test_the_level_may_fall_below_zero():
@@ -176,7 +176,7 @@ def test_nothing_but_codes(search):
     assert model.null_cost == pytest.approx(naive_price(values, [0] * 10, STEP), rel=1e-12)
     assert model.transform([5.0, -1.0, -9.0, math.nan]).tolist() == [0, 1, 2, -1]
     assert model.proven
-    assert price(values, model.partitions, STEP) == pytest.approx(model.cost, rel=1e-12)
+    assert price(values, STEP, model.partitions) == pytest.approx(model.cost, rel=1e-12)
 
 
 def test_nothing_but_codes_and_missing_values():
@@ -229,7 +229,7 @@ def test_codes_of_every_type(data, code, label):
     assert partition.labels[-1].startswith(f"special {label}")
     assert model.transform(data).tolist()[:4] == [partition.n_parts - 1] * 4
     assert partition.n_parts - 1 not in model.transform(data).tolist()[4:]
-    assert price(data, model.partitions, STEP) == pytest.approx(model.cost, rel=1e-10)
+    assert price(data, STEP, model.partitions) == pytest.approx(model.cost, rel=1e-10)
     if partition.missing is not None:
         assert model.transform(data).tolist()[-1] == 0
 

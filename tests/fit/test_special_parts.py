@@ -41,7 +41,7 @@ def test_codes_that_share_a_part(criterion, min_rows):
             for bounds in itertools.combinations(((values[1:] + values[:-1]) / 2).tolist(), n):
                 rows = np.bincount(np.searchsorted(bounds, x[x >= 0]), minlength=n + 1)
                 if n == 0 or np.all(rows >= min_rows):
-                    costs.append(price(x, {"x0": list(bounds)}, y, criterion=criterion, special=given))
+                    costs.append(price(x, y, {"x0": list(bounds)}, criterion=criterion, special=given))
         model = optimize(x, y, criterion=criterion, special=given, min_rows=min_rows, search="exact")
         assert model.cost == pytest.approx(min(costs), abs=1e-9)
         assert model.proven
@@ -70,10 +70,10 @@ def test_a_shared_part_is_priced_as_one_part():
     """By hand: the same as if both codes were one value."""
     x = np.array([1.0, 2.0, 3.0, 4.0, -999.0, -998.0, -999.0, -998.0])
     y = np.array([0, 0, 1, 1, 1, 0, 1, 1])
-    shared = price(x, {"x0": [2.5]}, y, special={"x0": [[-999.0, -998.0]]})
-    one = price(np.where(x < -900, -999.0, x), {"x0": [2.5]}, y, special={"x0": [-999.0]})
+    shared = price(x, y, {"x0": [2.5]}, special={"x0": [[-999.0, -998.0]]})
+    one = price(np.where(x < -900, -999.0, x), y, {"x0": [2.5]}, special={"x0": [-999.0]})
     assert shared == pytest.approx(one, abs=1e-12)
-    apart = price(x, {"x0": [2.5]}, y, special={"x0": [-999.0, -998.0]})
+    apart = price(x, y, {"x0": [2.5]}, special={"x0": [-999.0, -998.0]})
     assert apart != pytest.approx(shared)
 
 
@@ -147,7 +147,7 @@ def test_the_best_groups_beside_special_ones(criterion, missing, special, min_ro
                     is_enough = all(n >= min_rows for n in plain) or len(plain) == 1
                 if is_enough:
                     given = {"x0": list(special)} if special else None
-                    costs.append(price(town, {"x0": groups}, y, criterion=criterion, special=given))
+                    costs.append(price(town, y, {"x0": groups}, criterion=criterion, special=given))
         model = optimize(
             town, y, criterion=criterion, missing=missing, min_rows=min_rows, search="exact",
             special={"x0": list(special)} if special else None,
@@ -206,7 +206,7 @@ def test_all_values_are_special():
     town, y = ["u", "v"] * 8, [0, 1] * 8
     model = optimize(town, y, special={"x0": ["u", "v"]})
     assert model.partitions["x0"].groups == (("u",), ("v",))
-    assert model.cost == pytest.approx(price(town, {"x0": []}, y, special={"x0": ["u", "v"]}))
+    assert model.cost == pytest.approx(price(town, y, {"x0": []}, special={"x0": ["u", "v"]}))
     assert verify(model, town, y), verify(model, town, y).reason
     check_round_trip(model, town)
     missing = optimize(["u", None] * 8, y, special={"x0": ["u"]}, missing="apart")
@@ -223,7 +223,7 @@ def test_many_values_and_a_greedy_merge():
     assert np.all(partition.rows[:-2] >= 100)
     assert partition.rows[-2] < 100
     groups = {"t": [list(group) for group in partition.groups]}
-    assert price({"t": town}, groups, y) == pytest.approx(model.cost, abs=1e-6)
+    assert price({"t": town}, y, groups) == pytest.approx(model.cost, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_levels_that_share_a_part():
     assert verify(model, {"r": rating}, y), verify(model, {"r": rating}, y).reason
     check_round_trip(model, {"r": rating})
     given = {"r": [list(group) for group in partition.groups]}
-    again = price({"r": rating}, given, y, order={"r": ["A", "B", "C", "D"]}, special={"r": [["?", "n/a"], "D"]})
+    again = price({"r": rating}, y, given, order={"r": ["A", "B", "C", "D"]}, special={"r": [["?", "n/a"], "D"]})
     assert again == pytest.approx(model.cost)
 
 

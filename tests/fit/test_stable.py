@@ -100,7 +100,7 @@ def lowest_cost(case, criterion="modl", needs_order=True):
         parts = [part for part in np.unique(labels) if not (is_alone and part == 0)]
         parts = [part for part in parts if x[labels == part][0] < CODE]
         if parts and keeps_limits(case, labels, parts) and (not needs_order or is_stable(case, labels, parts)):
-            cost = gridmodl.price(x, {"x0": bounds}, case.y, weights=case.weights, criterion=criterion)
+            cost = gridmodl.price(x, case.y, {"x0": bounds}, weights=case.weights, criterion=criterion)
             best = min(best, cost)
     return best
 
@@ -221,7 +221,7 @@ def check_groups(case, criterion="modl"):
         n_parts = len(groups) + (n_special and "v-999" not in values)
         if not keeps_limits(case, labels, parts) or n_parts > case.options.get("max_parts", 99):
             continue
-        cost = gridmodl.price(x, {"x0": groups}, case.y, weights=case.weights, criterion=criterion)
+        cost = gridmodl.price(x, case.y, {"x0": groups}, weights=case.weights, criterion=criterion)
         free = min(free, cost)
         best = min(best, cost) if is_stable(case, labels, parts) else best
     assert model.stability.free_cost >= free - 1e-9

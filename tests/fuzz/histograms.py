@@ -114,7 +114,7 @@ def check_found(case: Case, rng: Rng, criterion: Criterion, lowest: float, more:
     merged = gridmodl.optimize(data, search="merge", **asked, **given)
     assert lowest - 1e-8 <= merged.cost <= model.null_cost + 1e-8, "merge"
     assert gridmodl.verify(model, data, **given), gridmodl.verify(model, data, **given).reason
-    again = gridmodl.price(data, {"x": partition}, criterion=criterion, **given)
+    again = gridmodl.price(data, None, {"x": partition}, criterion=criterion, **given)
     assert math.isclose(again, model.cost, rel_tol=1e-9, abs_tol=1e-8), f"price {again!r}, cost {model.cost!r}"
     parts = model.transform(values)
     assert partition.rows.tolist() == np.bincount(parts, minlength=partition.n_parts).tolist(), "rows of parts"
@@ -130,6 +130,6 @@ def check_found(case: Case, rng: Rng, criterion: Criterion, lowest: float, more:
     assert other.partitions["x"].bounds.tolist() == partition.bounds.tolist(), "bounds of repeated rows"
     for i in range(partition.n_parts - partition.n_special - 1):
         edited = model.edit("x", merge=[i, i + 1])
-        again = gridmodl.price(data, {"x": edited.partitions["x"]}, criterion=criterion, **given)
+        again = gridmodl.price(data, None, {"x": edited.partitions["x"]}, criterion=criterion, **given)
         assert math.isclose(edited.cost, again, rel_tol=1e-9, abs_tol=1e-8), f"edit of parts {i} and {i + 1}"
     return model

@@ -78,7 +78,7 @@ print(json.dumps([answer, len(recorder.buffer), [w.category.__name__ for w in ca
 """
 LAB_RESULT = "from lab import Lab; answer = result(Lab)"
 # The same two numbers without a search, which compiles in a fraction of the time.
-LAB_PRICES = "from lab import Lab; answer = [price(x, {'x0': b}, y, criterion=Lab) for b in ([3.5], [])]"
+LAB_PRICES = "from lab import Lab; answer = [price(x, y, {'x0': b}, criterion=Lab) for b in ([3.5], [])]"
 
 
 def run(code, folder, cache, **env):
@@ -133,7 +133,7 @@ def test_second_process_compiles_no_plugin_criterion(lab, cache):
 
 def test_second_process_compiles_no_built_in_criterion(tmp_path):
     """All kernels: merge, post-optimization, proof and price."""
-    code = "answer = result('gini', 'exact') + [price(x, {'x0': [3.5]}, y, criterion='gini')]"
+    code = "answer = result('gini', 'exact') + [price(x, y, {'x0': [3.5]}, criterion='gini')]"
     first, compiled, _ = run(code, tmp_path, tmp_path / "cache")
     assert compiled
     assert run(code, tmp_path, tmp_path / "cache") == (first, False, [])
@@ -180,7 +180,7 @@ def test_edit_that_changes_no_code_compiles_nothing(lab, cache, file, old, new):
 def test_edit_of_a_core_helper_shows_at_once(tmp_path):
     copy = tmp_path / "gridmodl"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    code = "answer = [gridmodl.__file__, price(x, {'x0': [3.5]}, y)]"
+    code = "answer = [gridmodl.__file__, price(x, y, {'x0': [3.5]})]"
     (file, before), compiled, _ = run(code, tmp_path, tmp_path / "cache")
     assert Path(file).parent == copy
     assert compiled
@@ -227,7 +227,7 @@ def test_criteria_of_the_same_shape_never_share_machine_code(tmp_path):
     weights = [1.0, 2.0, 3.0, 4.0, 5.0]
     for order in (1, -1):  # the second process goes the other way round, with a warm cache
         listed = ", ".join(classes[::order])
-        code = f"import one, two; answer = [price(x, {{}}, y, criterion=c) for c in [{listed}]]"
+        code = f"import one, two; answer = [price(x, y, {{}}, criterion=c) for c in [{listed}]]"
         answer, compiled, _ = run(code, tmp_path, tmp_path / "cache")
         assert answer == weights[::order]
         assert compiled == (order == 1)
@@ -257,7 +257,7 @@ def test_options_and_sizes_compile_nothing(monkeypatch):
         optimize(data, target, **asked, search=MERGE, weights=rng.integers(1, 3, n), min_rows=0.01)
         data[::7] = np.nan
         optimize(data, target.astype(str), **asked, search=MERGE)
-        price(data, model.partitions, target, **asked)
+        price(data, target, model.partitions, **asked)
 
     runs(50, 2)
     kernel = _bind(merge_steps, Entropy).compiled
@@ -312,7 +312,7 @@ answer = Parallel(n_jobs=4, backend='loky')(asked)
 """
 FORK = """
 import multiprocessing
-answer = [price(x, {'x0': [3.5]}, y, criterion='gini')] * 4
+answer = [price(x, y, {'x0': [3.5]}, criterion='gini')] * 4
 with multiprocessing.get_context('fork').Pool(4) as pool:
     criteria = [{'criterion': c} for c in ('gini', 'aic') for _ in range(8)]
     asked = [pool.apply_async(price, (x, {'x0': [3.5]}, y), c) for c in criteria]
@@ -365,7 +365,7 @@ def test_kernel_that_cannot_be_loaded_is_compiled_again(lab, cache, tmp_path):
 
 # Folders that cannot be trusted or written to.
 
-GINI = "answer = [price(x, {'x0': b}, y, criterion='gini') for b in ([3.5], [])]"
+GINI = "answer = [price(x, y, {'x0': b}, criterion='gini') for b in ([3.5], [])]"
 
 
 def test_folder_that_others_can_write_to_is_refused(lab, cache, tmp_path):
@@ -420,7 +420,7 @@ there = _bind(price_parts, type(criterion_for("gini", "classes"))).compiled._cac
 
 def test_kernel_exists_once_it_is_compiled(tmp_path):
     cache = tmp_path / "cache"
-    code = f"{EXISTS}\nanswer = [there(), price(x, {{}}, y, criterion='gini'), there()]"
+    code = f"{EXISTS}\nanswer = [there(), price(x, y, {{}}, criterion='gini'), there()]"
     assert run(code, tmp_path, cache)[0] == [False, 4.0, True]
     assert run(f"{EXISTS}\nanswer = there()", tmp_path, cache) == (True, False, [])
     # A home that is shared by machines of several kinds: for this one it would have to be compiled.

@@ -38,7 +38,7 @@ with warnings.catch_warnings(record=True) as caught, event.install_recorder("num
 told = [str(w.message) for w in caught]
 print(json.dumps([answer, len(recorder.buffer) // 2, told, shipped, gridmodl.__file__]))
 """
-PRICE = "gridmodl.price([1, 2, 3, 4], {'x0': [2.5]}, ['a', 'a', 'b', 'b'])"
+PRICE = "gridmodl.price([1, 2, 3, 4], ['a', 'a', 'b', 'b'], {'x0': [2.5]})"
 FIRST_CALLS = (
     "[gridmodl.optimize(x, y).cost, gridmodl.optimize(town, y).cost, gridmodl.optimize(x, y, search='exact').cost, "
     "gridmodl.optimize(x, y, monotone='auto').cost, " + PRICE + "]"

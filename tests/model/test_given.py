@@ -44,7 +44,7 @@ def test_bounds_cost_what_the_rows_say(criterion, bounds):
     parts = naive.cut(values, bounds)
     assert model.cost == pytest.approx(naive_price(values, parts, target, criterion), rel=1e-12)
     assert model.null_cost == pytest.approx(naive_price(values, [0] * 12, target, criterion), rel=1e-12)
-    assert model.cost == price(values, {"x0": bounds}, target, criterion=criterion)
+    assert model.cost == price(values, target, {"x0": bounds}, criterion=criterion)
     partition = only(model)
     assert partition.n_parts == len(partition.labels) == len(bounds) + 1
     rows = np.zeros((len(bounds) + 1, 3), dtype=int)
@@ -88,10 +88,10 @@ def test_weights_are_rows(weights):
         [t for t, w in zip(TOWNS, weights, strict=True) for _ in range(w)],
     )
     target = np.repeat(STEP, weights)
-    assert price(np.arange(10), {"x0": [2, 6]}, STEP, weights=weights) == price(values, {"x0": [2, 6]}, target)
+    assert price(np.arange(10), STEP, {"x0": [2, 6]}, weights=weights) == price(values, target, {"x0": [2, 6]})
     groups = [["Rom", "Oslo"], ["Ulm", None], ["Bern", "Paris"]]
     weighted = Model.from_partitions({"town": TOWNS}, STEP, {"town": groups}, weights=weights)
-    assert weighted.cost == price({"town": towns}, {"town": groups}, target)
+    assert weighted.cost == price({"town": towns}, target, {"town": groups})
     assert weighted.n_rows == sum(weights)
 
 
@@ -108,19 +108,19 @@ def test_nothing_given_beats_the_proven_optimum():
     assert best.proven
     for cut in itertools.product(range(3), repeat=5):
         groups = [[v for v, g in zip("abcde", cut, strict=True) if g == i] for i in range(3) if i in cut]
-        assert price(values, {"x0": groups}, [0, 0, 1, 0, 1, 1, 0, 1, 1, 1]) >= best.cost - 1e-9
+        assert price(values, [0, 0, 1, 0, 1, 1, 0, 1, 1, 1], {"x0": groups}) >= best.cost - 1e-9
 
 
 def test_parts_without_rows_stay_but_cost_nothing():
     model = Model.from_partitions(np.arange(10), STEP, {"x0": [-5, 4, 4.5, 99]})
     assert only(model).counts.tolist() == [[0, 0], [5, 0], [0, 0], [0, 5], [0, 0]]
-    assert model.cost == price(np.arange(10), {"x0": [4]}, STEP)
+    assert model.cost == price(np.arange(10), STEP, {"x0": [4]})
     assert model.transform([-9, 0, 4.2, 50, 100]).tolist() == [0, 1, 2, 3, 4]
     model = Model.from_partitions(
         {"town": TOWNS}, STEP, {"town": [["Rom", "Ulm", None, "Bern"], ["Wien"], ["Paris", "Oslo"]]}
     )
     assert only(model).counts.sum(axis=1).tolist() == [6, 0, 4]
-    assert model.cost == price({"town": TOWNS}, {"town": [["Rom", "Ulm", None, "Bern"], ["Paris", "Oslo"]]}, STEP)
+    assert model.cost == price({"town": TOWNS}, STEP, {"town": [["Rom", "Ulm", None, "Bern"], ["Paris", "Oslo"]]})
     assert model.transform({"town": ["Wien", "Oslo"]}).ravel().tolist() == [1, 2]
 
 
@@ -128,7 +128,7 @@ def test_a_partition_of_other_data_is_priced_on_these():
     found = only(optimize(np.arange(10.0), STEP))
     values, target = [0, 1, 2, 7, 7, 9], list("abcabc")
     model = Model.from_partitions(values, target, {"x0": found})
-    assert model.cost == price(values, {"x0": [4.5]}, target)
+    assert model.cost == price(values, target, {"x0": [4.5]})
     assert only(model).counts.tolist() == [[1, 1, 1], [1, 1, 1]]
     assert found.counts.tolist() == [[5, 0], [0, 5]]
 
@@ -138,7 +138,7 @@ def test_a_partition_without_missing_values_on_data_with_some():
     found = only(optimize(np.arange(10.0), STEP))
     values = [math.nan, *range(1, 10)]
     model = Model.from_partitions(values, STEP, {"x0": found})
-    assert model.cost == price(values, {"x0": [4.5]}, STEP)
+    assert model.cost == price(values, STEP, {"x0": [4.5]})
     assert only(model).counts.tolist() == [[5, 0], [0, 5]]
     assert only(model).missing == 0
     assert only(model).labels == ["(-inf, 4.5] or missing", "(4.5, inf)"]
@@ -190,7 +190,7 @@ def test_dates_as_bounds(bounds, unit):
     model = Model.from_partitions(DAYS.astype(f"M8[{unit}]"), STEP, {"x0": bounds})
     assert only(model).counts.tolist() == [[5, 0], [0, 5]]
     assert only(model).bounds.dtype == f"M8[{unit}]"
-    assert model.cost == price(np.arange(10), {"x0": [4]}, STEP)
+    assert model.cost == price(np.arange(10), STEP, {"x0": [4]})
     assert model.transform(DAYS).tolist() == STEP
 
 
@@ -211,7 +211,7 @@ def test_nat_first_keeps_missing_dates_apart(bounds):
     assert only(model).labels == ["missing", "(-inf, 2024-01-05]", "(2024-01-05, inf)"]
     assert only(model).counts.tolist() == [[1, 1], [4, 0], [0, 4]]
     numbers = np.where(np.isnat(days), np.nan, np.arange(10))
-    assert model.cost == price(numbers, {"x0": [math.nan, 4]}, STEP)
+    assert model.cost == price(numbers, STEP, {"x0": [math.nan, 4]})
 
 
 def test_bounds_before_1970_round_down():
@@ -250,16 +250,16 @@ def test_dates_with_a_zone():
 
 def test_dates_and_durations_are_not_mixed():
     with pytest.raises(TypeError, match=r"the bounds of 'x0' must be a list of datetime64\[D\]"):
-        price(DAYS, {"x0": [np.timedelta64(3, "D")]}, STEP)
+        price(DAYS, STEP, {"x0": [np.timedelta64(3, "D")]})
     for bounds in ([3], [3.5], ["soon"], [True], "2024-01-05"):
         with pytest.raises(TypeError, match=r"the bounds of 'x0' must be a list of datetime64\[D\]"):
-            price(DAYS, {"x0": bounds}, STEP)
+            price(DAYS, STEP, {"x0": bounds})
     with pytest.raises(TypeError, match=r"the bounds of 'x0' must be a list of numbers"):
-        price(np.arange(10), {"x0": DAYS[:1]}, STEP)
+        price(np.arange(10), STEP, {"x0": DAYS[:1]})
     with pytest.raises(ValueError, match=r"the bounds of 'x0' must ascend"):
-        price(DAYS, {"x0": DAYS[[4, 2]]}, STEP)
+        price(DAYS, STEP, {"x0": DAYS[[4, 2]]})
     with pytest.raises(ValueError, match=r"the bounds of 'x0' must ascend"):
-        price(DAYS, {"x0": ["2024-01-05", "NaT"]}, STEP)
+        price(DAYS, STEP, {"x0": ["2024-01-05", "NaT"]})
 
 
 def test_durations_as_bounds():
@@ -318,7 +318,7 @@ def test_groups_that_mean_nothing(groups, error, message):
 
 def test_many_values_left_out_are_not_all_listed():
     with pytest.raises(ValueError, match=r"leave out 99 of its 100 values: 'v01', .*, \.\.\.; put") as raised:
-        price([f"v{i:02}" for i in range(100)], {"x0": [["v00"]]}, [0, 1] * 50)
+        price([f"v{i:02}" for i in range(100)], [0, 1] * 50, {"x0": [["v00"]]})
     assert len(str(raised.value)) < 200
 
 
@@ -329,10 +329,10 @@ def test_a_value_twice_in_a_group_is_there_once():
 
 
 def test_groups_as_arrays_and_sets():
-    wanted = price({"town": TOWNS}, {"town": [["Rom", "Ulm", None], ["Bern", "Paris", "Oslo"]]}, STEP)
+    wanted = price({"town": TOWNS}, STEP, {"town": [["Rom", "Ulm", None], ["Bern", "Paris", "Oslo"]]})
     groups = [np.array(["Rom", "Ulm", None], dtype=object), {"Bern", "Paris", "Oslo"}]
-    assert price({"town": TOWNS}, {"town": groups}, STEP) == wanted
-    assert price({"town": TOWNS}, {"town": tuple(map(tuple, groups))}, STEP) == wanted
+    assert price({"town": TOWNS}, STEP, {"town": groups}) == wanted
+    assert price({"town": TOWNS}, STEP, {"town": tuple(map(tuple, groups))}) == wanted
 
 
 def test_groups_of_numbers_and_booleans():
@@ -347,9 +347,9 @@ def test_groups_of_numbers_and_booleans():
 
 def test_bounds_for_groups_and_groups_for_bounds():
     with pytest.raises(TypeError, match=r"the groups of 'town' must be a list of lists"):
-        price({"town": TOWNS}, {"town": [1.5]}, STEP)
+        price({"town": TOWNS}, STEP, {"town": [1.5]})
     with pytest.raises(TypeError, match=r"the bounds of 'x0' must be a list of numbers"):
-        price(np.arange(10), {"x0": [["a"], ["b"]]}, STEP)
+        price(np.arange(10), STEP, {"x0": [["a"], ["b"]]})
 
 
 # Editing.
@@ -359,7 +359,7 @@ def test_bounds_for_groups_and_groups_for_bounds():
 def test_edit_says_how_much_worse_it_is(bounds):
     model = optimize(np.arange(10.0), STEP)
     edited = model.edit("x0", bounds=bounds)
-    assert edited.cost == price(np.arange(10.0), {"x0": bounds}, STEP)
+    assert edited.cost == price(np.arange(10.0), STEP, {"x0": bounds})
     assert edited.delta == edited.cost - model.cost
     assert edited.delta >= -1e-12
     assert edited.null_cost == pytest.approx(model.null_cost, rel=1e-12)
@@ -376,7 +376,7 @@ def test_edit_of_groups():
     model = optimize(table, "y")
     groups = [["Rom"], ["Ulm", None, "Bern", "Paris", "Oslo"]]
     edited = model.edit("town", groups=groups)
-    assert edited.cost == price({"town": TOWNS}, {"town": groups}, STEP)
+    assert edited.cost == price({"town": TOWNS}, STEP, {"town": groups})
     assert edited.delta == edited.cost - model.cost
     assert only(edited).groups == tuple(map(tuple, groups))
     back = edited.edit("town", groups=only(model).groups)
@@ -390,7 +390,7 @@ def test_edit_keeps_criterion_weights_kind_and_classes():
     model = optimize(data, STEP, criterion=criterion, weights=weights, kinds={"x0": "categorical"})
     edited = model.edit("x0", groups=[[1, 2], [3, 4, 5]])
     wanted = price(
-        data, {"x0": [[1, 2], [3, 4, 5]]}, STEP, criterion=criterion, weights=weights, kinds={"x0": "categorical"}
+        data, STEP, {"x0": [[1, 2], [3, 4, 5]]}, criterion=criterion, weights=weights, kinds={"x0": "categorical"}
     )
     assert edited.cost == wanted
     assert (edited.options, edited.n_rows) == ({"alpha": 2.0, "beta": 0.5}, sum(weights))
@@ -405,7 +405,7 @@ def test_edit_keeps_special_codes_apart():
     assert only(edited).counts.sum(axis=1).tolist() == [4, 3, 2, 1, 0]
     parts = [2, 2, 3, 0, 0, 0, 0, 1, 1, 1]
     assert edited.cost == pytest.approx(naive_price(data.tolist(), parts, STEP), rel=1e-12)
-    assert edited.cost == price(data, {"x0": [3.5]}, STEP, special={"x0": [-9, -1, -5]})
+    assert edited.cost == price(data, STEP, {"x0": [3.5]}, special={"x0": [-9, -1, -5]})
 
 
 def test_edit_keeps_special_dates_apart():
@@ -419,7 +419,7 @@ def test_edit_keeps_special_dates_apart():
 
 def test_edit_of_one_of_many():
     models = optimize_each({"a": np.arange(10.0), "town": TOWNS}, STEP)
-    assert models["a"].edit("a", bounds=[3.5]).cost == price(np.arange(10.0), {"x0": [3.5]}, STEP)
+    assert models["a"].edit("a", bounds=[3.5]).cost == price(np.arange(10.0), STEP, {"x0": [3.5]})
     groups = [["Rom", "Ulm", None, "Bern", "Paris", "Oslo"]]
     assert models["town"].edit("town", groups=groups).level == 0.0
 
@@ -516,3 +516,16 @@ def test_a_partition_of_another_column_takes_its_name():
     model = Model.from_partitions({"b": np.arange(20.0)}, target, {"b": partition})
     assert model.partitions["b"].name == "b"
     assert Model.from_json(model.to_json()).partitions["b"].bounds.tolist() == partition.bounds.tolist()
+
+
+@pytest.mark.parametrize("verb", [price, Model.from_partitions])
+def test_data_target_and_partitions_come_in_this_order(verb):
+    """`price` took the partitions second; its error then printed the whole target."""
+    x, y, parts = np.arange(1000.0), [0, 1] * 500, {"x0": [4.5]}
+    for call in (lambda: verb(x, parts, y), lambda: verb({"a": x, "b": x}, {"a": [4.5]})):
+        with pytest.raises(TypeError, match="data, target and partitions come in this order, and the target is a dict"):
+            call()
+    for call in (lambda: verb(x, y), lambda: verb(x, y, y), lambda: verb(x, parts, target=y)):
+        with pytest.raises(TypeError) as told:
+            call()
+        assert len(str(told.value)) < 200

@@ -430,7 +430,7 @@ def test_prices_are_those_of_the_terms_from_the_rows_up(criterion):
         assert model.cost == pytest.approx(naive.price(priced, "grid", columns, classes), abs=1e-9)
         nulls = [naive.Column(c.values, [0] * len(c.parts), categorical=c.categorical) for c in columns]
         assert model.null_cost == pytest.approx(naive.price(priced, "grid", nulls, classes), abs=1e-9)
-        assert price(frame, partitions, target, criterion=criterion, weights=weights) == model.cost
+        assert price(frame, target, partitions, criterion=criterion, weights=weights) == model.cost
         informative = {f"x{k}" for k, column in enumerate(columns) if len(set(column.parts)) > 1}
         assert set(model.informative) == informative
         assert set(model.left_out) == set(frame) - informative
@@ -442,8 +442,8 @@ def test_the_order_of_rows_does_not_matter_and_weights_are_repeated_rows(seed):
     frame, partitions, _, target, _, _ = random_mixed(2 * seed)
     rng = np.random.default_rng(seed)
     order, weights = rng.permutation(40), rng.integers(1, 4, 40)
-    cost = price(frame, partitions, target)
-    assert price({n: v[order] for n, v in frame.items()}, partitions, target[order]) == pytest.approx(cost, abs=1e-9)
+    cost = price(frame, target, partitions)
+    assert price({n: v[order] for n, v in frame.items()}, target[order], partitions) == pytest.approx(cost, abs=1e-9)
     weighted = Model.from_partitions(frame, target, partitions, weights=weights)
     repeated = Model.from_partitions(
         {n: np.repeat(v, weights) for n, v in frame.items()}, np.repeat(target, weights), partitions
@@ -454,14 +454,14 @@ def test_the_order_of_rows_does_not_matter_and_weights_are_repeated_rows(seed):
     again = optimize({n: np.repeat(v, weights) for n, v in frame.items()}, np.repeat(target, weights))
     assert found.null_cost == pytest.approx(again.null_cost, abs=1e-9)
     kept = {name: found.partitions[name] for name in frame}
-    assert price(frame, kept, target, weights=weights) == pytest.approx(found.cost, abs=1e-9)
+    assert price(frame, target, kept, weights=weights) == pytest.approx(found.cost, abs=1e-9)
 
 
 def test_the_selection_of_columns_has_a_price():
     frame, target = mixed(n=60)
     partitions = {"a": [0.0], "c": [list("abc"), list("def")]}
     free = get_criterion("modl", selection=False)
-    difference = price(frame, partitions, target) - price(frame, partitions, target, criterion=free)
+    difference = price(frame, target, partitions) - price(frame, target, partitions, criterion=free)
     assert difference == pytest.approx(np.log(7) + np.log(21))  # log(K + 1) + log C(K + 1, 2), K = 6
     assert optimize(frame, target, criterion=free, search=QUICK).options == {"selection": False}
 
@@ -496,7 +496,7 @@ def test_a_partition_of_a_grid_can_be_edited(found):
     apart = model.edit("a", bounds=[*model.partitions["a"].bounds, 1.25])
     assert apart.delta == pytest.approx(apart.cost - model.cost)
     assert apart.delta > 0
-    assert apart.cost == pytest.approx(price(frame, {n: apart.partitions[n] for n in frame}, target), abs=1e-9)
+    assert apart.cost == pytest.approx(price(frame, target, {n: apart.partitions[n] for n in frame}), abs=1e-9)
     assert apart.search == same.search == "given"
     without = model.edit("c", groups=[list("abcdef")])
     assert without.informative == ["a"]
@@ -569,7 +569,7 @@ def test_a_grid_is_never_above_the_best_of_one_column(wine, search):
     data = data.iloc[:, :6]
     model = optimize(data, target, search=search)
     for name, alone in gridmodl.optimize_each(data, target, n_jobs=1).items():
-        assert model.cost <= price(data, {name: alone.partitions[name]}, target) + 1e-9
+        assert model.cost <= price(data, target, {name: alone.partitions[name]}) + 1e-9
     assert model.search == (search if isinstance(search, str) else "vns")
 
 
@@ -652,7 +652,7 @@ def test_optima_are_distinct_and_the_cheapest_first(wine, n):
     assert len({json.dumps(json.loads(o.to_json())["partitions"]) for o in model.optima}) == n
     for optimum in model.optima:
         assert list(optimum.partitions) == optimum.informative
-        assert price(data, dict(optimum.partitions), target) == pytest.approx(optimum.cost, abs=1e-9)
+        assert price(data, target, dict(optimum.partitions)) == pytest.approx(optimum.cost, abs=1e-9)
         assert optimum.predict_proba(data).sum(axis=1) == pytest.approx(1)
         assert (optimum.null_cost, optimum.elapsed) == (model.null_cost, model.elapsed)
     assert optimize(data, target, search=Search(effort=0)).optima == ()
@@ -788,7 +788,7 @@ def test_many_classes():
     assert model.predict_proba(data).shape == (1000, 200)
     assert Model.from_json(model.to_json()).cost == model.cost
     partitions = {name: model.partitions[name] for name in data}
-    assert price(data, partitions, target, target_kind="classes") == pytest.approx(model.cost, abs=1e-7)
+    assert price(data, target, partitions, target_kind="classes") == pytest.approx(model.cost, abs=1e-7)
 
 
 def test_one_row_and_one_class():
@@ -851,7 +851,7 @@ def test_it_can_stop_at_any_time(monkeypatch):
         left[0] = n_stops
         model = optimize(data, target, search=Search(effort=1, keep_optima=3))
         left[0] = 10**9
-        assert model.cost == pytest.approx(price(data, model.partitions, target), rel=1e-12)
+        assert model.cost == pytest.approx(price(data, target, model.partitions), rel=1e-12)
         assert model.cost <= model.null_cost
         n_stops, stopped = n_stops + 1, model.stopped
     assert n_stops > 10

@@ -71,7 +71,7 @@ def test_prices_are_those_of_the_terms_from_the_rows_up(seed):
     assert model.cost == pytest.approx(naive.price(JOINT, "joint", columns), abs=1e-8)
     nulls = [naive.Column(c.values, [0] * len(c.parts), categorical=c.categorical) for c in columns]
     assert model.null_cost == pytest.approx(naive.price(JOINT, "joint", nulls), abs=1e-8)
-    assert price(frame, partitions, weights=weights) == model.cost
+    assert price(frame, None, partitions, weights=weights) == model.cost
     for column, partition in zip(columns, model.partitions.values(), strict=True):
         distinct = {part: set() for part in range(partition.n_parts)}
         for value, part in zip(column.values, column.parts, strict=True):
@@ -90,10 +90,10 @@ def test_two_identical_categorical_variables_at_their_finest_and_coarsest():
     log_binomial = lambda a, b: log_factorial(a) - log_factorial(b) - log_factorial(a - b)  # noqa: E731
     ways = {1: 1, 4: 15}  # to divide four values into at most so many groups
     null = 2 * (math.log(4) + math.log(ways[1]) + log_binomial(n + 3, 3) + log_factorial(n) - 4 * log_factorial(3))
-    assert price(data, {}) == pytest.approx(null)
+    assert price(data, None, {}) == pytest.approx(null)
     finest = log_binomial(n + 15, 15) + log_factorial(n) - 4 * log_factorial(3) + 2 * (math.log(4) + math.log(ways[4]))
     groups = [[value] for value in values]
-    assert price(data, {"u": groups, "v": groups}) == pytest.approx(finest)
+    assert price(data, None, {"u": groups, "v": groups}) == pytest.approx(finest)
 
 
 # Searches.
@@ -103,7 +103,7 @@ def test_planted_groups_are_found_and_cost_what_they_cost(pair):
     frame, model = pair
     assert (model.problem, model.classes.tolist(), model.target) == ("joint", [], None)
     assert model.cost == pytest.approx(cost_by_terms(frame, model.transform(frame)), rel=1e-9)
-    assert model.cost == pytest.approx(price(frame, model.partitions), rel=1e-12)
+    assert model.cost == pytest.approx(price(frame, None, model.partitions), rel=1e-12)
     planted = [[f"t{i:02}" for i in range(30) if i % 3 == g] for g in range(3)]
     assert {frozenset(group) for group in model.partitions["town"].groups} == set(map(frozenset, planted))
     assert len(model.cells.parts) == 9
@@ -121,7 +121,11 @@ def test_groups_come_largest_first_and_the_most_typical_values_first(pair):
         for value in (group[0], group[-1]):
             others = [tuple(v for v in other if v != value) for other in groups]
             costs = [
-                price(frame, {**model.partitions, "shop": [(*o, value) if j == k else o for j, o in enumerate(others)]})
+                price(
+                    frame,
+                    None,
+                    {**model.partitions, "shop": [(*o, value) if j == k else o for j, o in enumerate(others)]},
+                )
                 for k in range(len(groups))
                 if k != i
             ]
@@ -149,7 +153,7 @@ def test_columns_of_all_kinds(several):
     assert model.optima[0].cost == model.cost
     for optimum in model.optima:
         assert list(optimum.partitions) == optimum.informative
-        assert price(frame, optimum.partitions) == pytest.approx(optimum.cost, rel=1e-9)
+        assert price(frame, None, optimum.partitions) == pytest.approx(optimum.cost, rel=1e-9)
     assert "columns left out: 2" in model.summary()
     assert model.partitions["x"].missing == 0
 
@@ -283,7 +287,7 @@ def test_files_pickles_and_edits(pair):
     groups = groups_of(model)
     edited = model.edit("town", groups=[groups[0] + groups[1], groups[2]])
     assert edited.delta > 0
-    assert edited.cost == pytest.approx(price(frame, edited.partitions), rel=1e-12)
+    assert edited.cost == pytest.approx(price(frame, None, edited.partitions), rel=1e-12)
     assert edited.edit("town", groups=groups).cost == pytest.approx(model.cost, rel=1e-12)
     alone = model.edit("town", groups=[[value for group in groups for value in group]])
     assert alone.left_out == {"town": "it has one part as given"}
@@ -293,7 +297,7 @@ def test_a_coarser_model_and_its_hierarchy(pair):
     frame, model = pair
     coarse = model.coarsen(max_cells=4)
     assert len(coarse.cells.parts) <= 4
-    assert coarse.cost == pytest.approx(price(frame, coarse.partitions), rel=1e-9)
+    assert coarse.cost == pytest.approx(price(frame, None, coarse.partitions), rel=1e-9)
     assert len(model.hierarchy()) == 4
 
 
@@ -303,10 +307,10 @@ def test_a_coarser_model_and_its_hierarchy(pair):
 def test_one_column_without_a_target():
     for data in (np.arange(10.0), np.zeros((10, 1)), pd.Series([1, 2])):
         assert optimize(data).problem == "density"
-    assert price(np.arange(10.0), {}) == optimize(np.arange(10.0)).null_cost
+    assert price(np.arange(10.0), None, {}) == optimize(np.arange(10.0)).null_cost
     with pytest.raises(ValueError, match=r"a single value besides its special ones, 0\.0, and no width; name it in"):
-        price(np.zeros((10, 1)), {})
-    for call in (optimize, lambda data: price(data, {})):
+        price(np.zeros((10, 1)), None, {})
+    for call in (optimize, lambda data: price(data, None, {})):
         with pytest.raises(TypeError, match=r"one column, 'a', and no target.*density.*two columns or more"):
             call({"a": list("ab")})
     with pytest.raises(ValueError, match=r"none was given; optimize\(data\), without a target, makes one joint grid"):
@@ -334,7 +338,7 @@ def test_ten_columns():
     data = {f"c{k}": np.where(rng.random(300) < 0.9, x, 1 - x) for k in range(10)}
     model = optimize(data, search=QUICK)
     assert model.cost < model.null_cost
-    assert model.cost == pytest.approx(price(data, model.partitions), rel=1e-9)
+    assert model.cost == pytest.approx(price(data, None, model.partitions), rel=1e-9)
 
 
 @pytest.mark.parametrize("n_columns", [11, 400])
@@ -346,4 +350,4 @@ def test_more_columns_than_a_joint_grid_serves_are_refused(n_columns):
     )
     with pytest.raises(ValueError, match=message):
         optimize(counts)
-    assert price(counts, {"x0": [0.5], "x1": [0.5]}) > 0.0
+    assert price(counts, None, {"x0": [0.5], "x1": [0.5]}) > 0.0

@@ -317,7 +317,7 @@ def test_refit_recounts():
     assert again.n_rows == len(half)
     assert again.partitions["age"].bounds.tolist() == edited["age"].partitions["age"].bounds.tolist()
     assert again.partitions["age"].counts.sum() == len(half)
-    assert again.cost == gridmodl.price(half[["age"]], {"age": edited["age"].partitions["age"]}, Y[::2])
+    assert again.cost == gridmodl.price(half[["age"]], Y[::2], {"age": edited["age"].partitions["age"]})
 
 
 def test_partitioned_targets_need_models():

@@ -84,7 +84,7 @@ def test_an_empty_cell_has_all_rows():
     parts = {"a": [-10.0, 0.0], "town": [["u", "v"], ["w", "x", None]], "y": [2.0]}
     model = Model.from_partitions(frame, "y", parts)
     assert model.predict({"a": [-20.0], "town": ["u"]}).mean == pytest.approx([frame["y"].mean()])
-    assert model.cost == pytest.approx(price(frame, parts, "y"))
+    assert model.cost == pytest.approx(price(frame, "y", parts))
 
 
 def test_probabilities_of_classes(grouped):
@@ -181,9 +181,9 @@ def test_edit(either):
     fewer = model.edit("a", merge=list(range(model.partitions["a"].n_parts)))
     assert fewer.informative == ["town"]
     assert fewer.left_out["a"] == "it has one part as given"
-    assert fewer.cost == pytest.approx(price(frame, fewer.all_partitions, target, target_kind=_kind(model)))
+    assert fewer.cost == pytest.approx(price(frame, target, fewer.all_partitions, target_kind=_kind(model)))
     of_target = model.edit(target, merge=[0, 1])
-    assert of_target.cost == pytest.approx(price(frame, of_target.all_partitions, target, target_kind=_kind(model)))
+    assert of_target.cost == pytest.approx(price(frame, target, of_target.all_partitions, target_kind=_kind(model)))
     assert of_target.target.n_parts == model.target.n_parts - 1
 
 
@@ -198,7 +198,7 @@ def test_hierarchy_and_coarsening(either):
     assert tree.information[-1] == 0.0
     coarser = model.coarsen(max_parts=2)
     assert max(part.n_parts for part in coarser.all_partitions.values()) <= 2
-    wanted = price(frame, coarser.all_partitions, model.target.name, target_kind=_kind(model))
+    wanted = price(frame, model.target.name, coarser.all_partitions, target_kind=_kind(model))
     assert coarser.cost == pytest.approx(wanted)
     assert coarser.delta == pytest.approx(coarser.cost - model.cost)
     predicted = coarser.predict(frame)

@@ -175,7 +175,7 @@ def test_prices_are_those_of_the_criterion(models):
         scale = gridmodl.get_criterion(criterion).scale
         unit = (1.0 if scale is None else scale) / len(NEW)
         new = NEW.select("x", "buys")
-        same = gridmodl.price(new, model.partitions, "buys", criterion=criterion)
+        same = gridmodl.price(new, "buys", model.partitions, criterion=criterion)
         best = gridmodl.optimize(new, "buys", criterion=criterion).cost
         assert prices.same_parts == pytest.approx(same * unit)
         assert prices.best_parts == pytest.approx(min(best, same) * unit)
@@ -189,11 +189,11 @@ def test_prices_leave_rows_without_a_known_class_out(models):
     for name in ("day", "rating"):
         data = kept.select(name, "buys", "w")
         order = {k: v for k, v in LEVELS.items() if k == name}
-        same = gridmodl.price(data, models[name].partitions, "buys", weights="w", order=order)
+        same = gridmodl.price(data, "buys", models[name].partitions, weights="w", order=order)
         assert found[name].prices.same_parts == pytest.approx(same / kept["w"].sum())
     groups = [*models["colour"].partitions["colour"].groups, ["pink", "teal", None]]
     groups = [[value for value in group if value in kept["colour"].to_list()] for group in groups]
-    same = gridmodl.price(kept.select("colour", "buys", "w"), {"colour": [g for g in groups if g]}, "buys", weights="w")
+    same = gridmodl.price(kept.select("colour", "buys", "w"), "buys", {"colour": [g for g in groups if g]}, weights="w")
     assert found["colour"].prices.same_parts == pytest.approx(same / kept["w"].sum())
     assert found["colour"].prices.best_parts <= found["colour"].prices.same_parts
     assert found["x"].prices.best_parts <= found["x"].prices.same_parts
@@ -216,7 +216,7 @@ def test_cells_of_a_grid(grid):
     np.testing.assert_array_equal(cells.old_counts[:-1], grid.cells.counts)
     assert cells.prices.best_parts <= cells.prices.same_parts
     known = rows.filter(pl.col("colour") != "pink")
-    same = gridmodl.price(known.select("x", "colour", "buys"), grid.partitions, "buys")
+    same = gridmodl.price(known.select("x", "colour", "buys"), "buys", grid.partitions)
     assert grid.compare(known, "buys").cells.prices.same_parts == pytest.approx(same / len(known))
     assert [*found.columns] == ["x", "colour"]
     assert math.isnan(found["x"].prices.same_parts)
@@ -249,7 +249,7 @@ def test_targets_in_parts(kind):
     assert one.classes == model.target.names
     assert one.old_counts.sum() == len(old)
     partitions = {"day": model.partitions["day"], "amount": model.target}
-    same = gridmodl.price(new.select("day", "amount"), partitions, "amount", target_kind=kind)
+    same = gridmodl.price(new.select("day", "amount"), "amount", partitions, target_kind=kind)
     assert one.prices.same_parts == pytest.approx(same / len(new))
     several = gridmodl.optimize_each(old.select("day", "colour", "amount"), "amount", target_kind=kind)
     every = several.compare(new, "amount", refit=False)

@@ -69,7 +69,7 @@ def model_of(counts, rows, columns, criterion):
 
 
 def price(counts, rows, columns, criterion):
-    return gridmodl.price(csr_array(counts), {"row": rows, "column": columns}, criterion=criterion)
+    return gridmodl.price(csr_array(counts), None, {"row": rows, "column": columns}, criterion=criterion)
 
 
 def planted(n, k, n_groups, seed, inside=0.8, outside=0.05):

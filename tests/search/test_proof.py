@@ -379,7 +379,7 @@ def lowest_by_parts(x, y, criterion, n_parts):
     values = np.unique(x)
     bounds = (values[:-1] + values[1:]) / 2
     cuts = itertools.combinations(bounds, n_parts - 1)
-    return min(price(x, {"x0": list(cut)}, y, criterion=criterion) for cut in cuts)
+    return min(price(x, y, {"x0": list(cut)}, criterion=criterion) for cut in cuts)
 
 
 @pytest.mark.parametrize("criterion", ["modl", "aic", "g2"])
@@ -401,7 +401,7 @@ def test_the_curve_touches_the_optimum_and_its_partitions_cost_what_it_says(n_cl
     assert curve.cost.min() == pytest.approx(best.cost, rel=1e-12)
     assert curve.n_parts[np.argmin(curve.cost)] == best.partitions["x0"].n_parts
     for cost, partition in zip(curve.cost, curve.partitions, strict=True):
-        assert price(x, {"x0": partition}, y) == pytest.approx(cost, rel=1e-10)
+        assert price(x, y, {"x0": partition}) == pytest.approx(cost, rel=1e-10)
     table = curve.table("pandas")
     assert list(table.columns) == ["parts", "cost", "gap"]
     assert len(table) == 25
@@ -421,7 +421,7 @@ def test_the_curve_of_values():
     assert np.isnan(merged.gap[1:]).all()
     assert [partition.n_parts for partition in merged.partitions] == [1, 2, 3, 4]
     for cost, partition in zip(merged.cost, merged.partitions, strict=True):
-        assert price(many, {"x0": partition}, three) == pytest.approx(cost, rel=1e-10)
+        assert price(many, three, {"x0": partition}) == pytest.approx(cost, rel=1e-10)
 
 
 def test_the_curve_keeps_special_codes_missing_values_and_limits():

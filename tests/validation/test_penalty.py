@@ -77,7 +77,7 @@ def test_the_path_is_that_of_single_searches(case):
             at = int(np.flatnonzero((path.above <= alpha) & (alpha <= path.upto))[0])
             special = {"special": more["special"]} if "special" in more else {}
             rows = {what: more[what] for what in ("weights", "order") if what in more}
-            cost = price(x, {"x0": path.partitions[at]}, y, criterion=criterion, **rows, **special)
+            cost = price(x, y, {"x0": path.partitions[at]}, criterion=criterion, **rows, **special)
             assert cost == pytest.approx(best.cost, rel=1e-9, abs=1e-9)
         assert np.array_equal(path.gap, np.zeros(len(path.upto)))
 
@@ -89,9 +89,9 @@ def test_the_path_is_that_of_enumeration():
         every = [cut for k in range(7) for cut in itertools.combinations(np.arange(0.5, 6.0), k)]
         for alpha in np.geomspace(0.05, 5.0, 15):
             criterion = get_criterion("entropy", alpha=alpha, beta=beta)
-            lowest = min(price(x, {"x0": list(cut)}, y, criterion=criterion) for cut in every)
+            lowest = min(price(x, y, {"x0": list(cut)}, criterion=criterion) for cut in every)
             at = int(np.flatnonzero((path.above <= alpha) & (alpha <= path.upto))[0])
-            assert price(x, {"x0": path.partitions[at]}, y, criterion=criterion) == pytest.approx(lowest, rel=1e-9)
+            assert price(x, y, {"x0": path.partitions[at]}, criterion=criterion) == pytest.approx(lowest, rel=1e-9)
 
 
 def folds_of(x, y, sizes, seed, weights=None):

@@ -8,10 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
 
 from gridmodl.clock import Clock, in_threads
 from gridmodl.data.counts import ColumnCounts, Counts, arranged
-from gridmodl.data.frames import Frame, Name, lazy_frame, read_frame
+from gridmodl.data.frames import Frame, Name, Raw, array_of, lazy_frame, read_frame
+from gridmodl.data.numbers import types_in
 from gridmodl.data.remote.counting import MAX_GROUPS, count_again, count_frequent, counted, frequent_in
 from gridmodl.data.remote.queries import CLASS, ROWS, check_same_rows, engine_errors
 from gridmodl.data.remote.rows import LazyRows, lazy_rows
@@ -155,14 +158,49 @@ def _arrow_table(frame: Frame) -> Any:
     """The columns of a frame as a table of pyarrow."""
     import pyarrow as pa
 
-    arrays = {}
-    for name, column in frame.columns.items():
-        try:
-            native = column.to_arrow() if hasattr(column, "to_arrow") else pa.array(column, from_pandas=True)
-        except (pa.ArrowException, TypeError, ValueError) as error:
-            raise TypeError(f"column {name!r} cannot be an Arrow column: {error}; give it one type") from error
-        arrays[str(name)] = native
-    return pa.table(arrays)
+    return pa.table({str(name): _arrow_column(column, name) for name, column in frame.columns.items()})
+
+
+def _arrow_column(raw: Raw, name: Name) -> Any:
+    """A column as an array of pyarrow, of a type that can be counted."""
+    import pyarrow as pa
+
+    array = None
+    if isinstance(raw, np.ndarray) or isinstance(raw.dtype, nw.Unknown):
+        array = _known_unit(array_of(raw), name)
+    try:
+        found = raw.to_arrow() if array is None else pa.array(array, from_pandas=True)  # type: ignore[union-attr]
+    except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
+        raise _not_counted(name, raw.dtype if array is None else array.dtype, array) from error
+    if found.type == pa.float16():  # for which pyarrow has few functions
+        return found.cast(pa.float32())
+    kind = found.type.value_type if pa.types.is_dictionary(found.type) else found.type
+    if isinstance(kind, pa.BaseExtensionType):
+        raise _not_counted(name, kind.extension_name)
+    if kind != found.type and pa.types.is_nested(kind):
+        raise _not_counted(name, f"categories of {kind}")
+    return found
+
+
+def _not_counted(name: Name, what: Any, array: NDArray[Any] | None = None) -> TypeError:
+    """Error about a column that no table of counts can hold; `array` has its values if these are objects."""
+    if array is not None and array.dtype.kind == "O":
+        what = f"values of {', '.join(sorted(kind.__name__ for kind in types_in(array)))}"
+    return TypeError(
+        f"column {name!r} holds {what}, which cannot be counted; make numbers of at most 64 bits of it, or dates, "
+        "durations, text, categories or booleans"
+    )
+
+
+def _known_unit(array: NDArray[Any], name: Name) -> NDArray[Any]:
+    """Dates and durations in a unit that pyarrow has; other arrays as they are."""
+    unit = np.datetime_data(array.dtype)[0] if array.dtype.kind in "mM" else "s"
+    if array.dtype.kind == "m" and unit in ("Y", "M"):
+        raise TypeError(f"column {name!r} holds {array.dtype}, whose length is not known; use days or seconds")
+    if unit not in ("Y", "M", "W", "D", "h", "m"):
+        return array
+    is_day = array.dtype.kind == "M" and unit not in ("h", "m")
+    return array.astype(f"{array.dtype.kind}8[{'D' if is_day else 's'}]")
 
 
 def _names(rows: LazyData, columns: Any, like: Counts | None) -> list[Name]:

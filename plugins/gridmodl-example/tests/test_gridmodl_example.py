@@ -29,7 +29,7 @@ def test_price_is_the_formula():
     column, target = [1.0, 2.0, 3.0, 4.0, 5.0], ["a", "b", "a", "b", "b"]
     log_loss = 3 * math.log(3) - 2 * math.log(2)  # of a, b, a; the rows b, b are pure
     expected = 2 * log_loss + 2 * 2 * math.log(math.log(5))
-    assert gridmodl.price(column, {"x0": [3.5]}, target, criterion="hqc") == pytest.approx(expected)
+    assert gridmodl.price(column, target, {"x0": [3.5]}, criterion="hqc") == pytest.approx(expected)
 
 
 def test_long_columns_are_proven_too():
@@ -38,11 +38,11 @@ def test_long_columns_are_proven_too():
     target = rng.random(3000) < np.where(column < 0.4, 0.2, 0.8)
     model = gridmodl.optimize(column, target, criterion="hqc", search="exact")
     assert model.proven
-    assert model.cost <= gridmodl.price(column, {"x0": [0.4]}, target, criterion="hqc")
+    assert model.cost <= gridmodl.price(column, target, {"x0": [0.4]}, criterion="hqc")
 
 
 def test_two_rows_do_not_reward_parts():
-    assert gridmodl.price([1.0, 2.0], {"x0": [1.5]}, ["a", "b"], criterion="hqc") == 0.0
+    assert gridmodl.price([1.0, 2.0], ["a", "b"], {"x0": [1.5]}, criterion="hqc") == 0.0
 
 
 def test_it_finds_grids_of_several_columns():

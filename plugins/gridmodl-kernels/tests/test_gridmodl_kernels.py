@@ -21,4 +21,4 @@ def test_without_kernels_nothing_is_used_and_nothing_is_said():
     assert found.is_installed
     assert found.hashes == {}
     assert "without kernels" in str(found.refusal)
-    assert gridmodl.price([1, 2, 3, 4], {"x0": [2.5]}, ["a", "a", "b", "b"]) > 0
+    assert gridmodl.price([1, 2, 3, 4], ["a", "a", "b", "b"], {"x0": [2.5]}) > 0

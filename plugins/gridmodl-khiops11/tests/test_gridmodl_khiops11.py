@@ -41,16 +41,20 @@ def test_is_found_by_name_for_grids_without_a_target_only():
 def test_published_costs_of_two_variables(petals):
     bounds = {"length": [2.45, 4.75], "width": [0.8, 1.75]}
     null = {"length": [], "width": []}
-    assert gridmodl.price(petals, bounds, criterion="khiops11") == pytest.approx(1107.814123, abs=PRINTED)
-    assert gridmodl.price(petals, null, criterion="khiops11") == pytest.approx(1210.733359, abs=PRINTED)
+    assert gridmodl.price(petals, None, bounds, criterion="khiops11") == pytest.approx(1107.814123, abs=PRINTED)
+    assert gridmodl.price(petals, None, null, criterion="khiops11") == pytest.approx(1210.733359, abs=PRINTED)
 
 
 def test_published_costs_of_three_variables(petals_and_species):
     species = [["setosa"], ["versicolor"], ["virginica"]]
     best = {"length": [2.45, 4.75], "width": [0.8, 1.75], "species": species}
     null = {"length": [], "width": [], "species": [["setosa", "versicolor", "virginica"]]}
-    assert gridmodl.price(petals_and_species, best, criterion="khiops11") == pytest.approx(1164.273132, abs=PRINTED)
-    assert gridmodl.price(petals_and_species, null, criterion="khiops11") == pytest.approx(1379.668177, abs=PRINTED)
+    assert gridmodl.price(petals_and_species, None, best, criterion="khiops11") == pytest.approx(
+        1164.273132, abs=PRINTED
+    )
+    assert gridmodl.price(petals_and_species, None, null, criterion="khiops11") == pytest.approx(
+        1379.668177, abs=PRINTED
+    )
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -81,7 +85,9 @@ def test_price_of_many_values_is_the_formula():
         + math.log(2) + math.log(sum(2.0 ** -log_star(k) for k in range(1, 8))) + log_groupings + inside
         + math.lgamma(17) + math.log(math.comb(18, 2)) - values
     )  # fmt: skip
-    assert gridmodl.price({"first": first, "second": second}, groups, criterion="khiops11") == pytest.approx(expected)
+    assert gridmodl.price({"first": first, "second": second}, None, groups, criterion="khiops11") == pytest.approx(
+        expected
+    )
 
 
 def test_log_star():

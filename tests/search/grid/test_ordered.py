@@ -44,7 +44,7 @@ def test_it_finds_what_trying_all_grids_finds(order):
         assert is_ordered(means_of(x, y, bounds), order)
         values = np.unique(y)
         costs = [
-            gridmodl.price({"x": x}, {"x": given, "target": np.asarray(of_target)}, y, target_kind="numerical")
+            gridmodl.price({"x": x}, y, {"x": given, "target": np.asarray(of_target)}, target_kind="numerical")
             for given in cuttings(5)
             if is_ordered(means_of(x, y, given), order)
             for of_target in ([values[0] + b for b in cut] for cut in cuttings(int(values[-1] - values[0]) + 1))
