@@ -316,8 +316,8 @@ def as_rows(data: Any, names: tuple[Name, ...]) -> Any:
     """One row as a table of one row; other data unchanged."""
     if isinstance(data, Mapping) and all(np.ndim(value) == 0 for value in data.values()):
         return {name: [value] for name, value in data.items()}
-    index = getattr(data, "index", None)
-    if np.ndim(data) == 1 and index is not None and not callable(index) and hasattr(data, "items"):
+    index, is_series = getattr(data, "index", None), len(getattr(data, "shape", ())) == 1
+    if is_series and index is not None and not callable(index) and hasattr(data, "items"):
         by_name = dict(data.items())
         if set(names) <= set(by_name):
             return {name: [by_name[name]] for name in names}

@@ -119,3 +119,15 @@ def test_copies_of_the_target_and_of_columns_are_named(tmp_path):
             assert facts["left_out"] == {"double": copy}
     averages = good("average", tmp_path / "data.csv", "-t", "y")
     assert said in " ".join(averages.split())
+
+
+def test_dates_beside_numbers_have_a_page(tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta((40 * y + rng.integers(0, 60, 300)).astype(int), "D")
+    frame = pd.DataFrame({"size": y + rng.normal(size=300), "day": days.strftime("%Y-%m-%d"), "y": y})
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    page = tmp_path / "card.html"
+    text = good("scorecard", tmp_path / "data.csv", "-t", "y", "--keep-all", "--html", page)
+    assert "day" in text
+    assert '"Cut-offs"' in page.read_text(encoding="utf-8")

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import sqlglot
 from jsonschema import Draft202012Validator
 from report.databases import DIALECTS, Stored, run
 
 import gridmodl
-from gridmodl import GridLogistic, GridNaiveBayes, ModelFileError, WeightedEvidence
+from gridmodl import GridLogistic, GridNaiveBayes, GridScorecard, ModelFileError, WeightedEvidence
 from gridmodl.evidence import record
 from gridmodl.model.policy import Policy
 
@@ -357,3 +358,15 @@ def test_columns_left_out_of_a_file_are_checked(left_out: Any, said: str) -> Non
     record = json.loads(evidence_of("bayes").to_json()) | {"left_out": left_out}
     with pytest.raises(ModelFileError, match=re.escape(said)):
         WeightedEvidence.from_json(json.dumps(record))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas, lambda data: dict(data.items())])
+def test_frames_of_dates_beside_numbers_are_read_column_by_column(frame: Any) -> None:
+    data = DATA[["size", "date"]]
+    evidence, card = GridNaiveBayes().fit(data, TWO).evidence_, GridScorecard().fit(data, TWO).scorecard_
+    given = frame(data)
+    np.testing.assert_array_equal(evidence.explain(given).shown, evidence.explain(data).shown)
+    np.testing.assert_array_equal(card.score(given), card.score(data))
+    np.testing.assert_array_equal(card.predict_proba(given), card.predict_proba(data))
+    assert len(card.reasons(given, frame="arrays")["row"]) == len(card.reasons(data))
+    assert card.cutoffs(given, TWO).gini == card.cutoffs(data, TWO).gini
