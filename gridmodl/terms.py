@@ -411,8 +411,45 @@ def level_of(cost: float, null_cost: float) -> float | None:
     return None if null_cost < 0.0 or cost < NEGATIVE * null_cost else 1.0 - cost / null_cost
 
 
-def params_record(criterion: Criterion, problem: Problem) -> Any:
-    """``p``: one record of canonical types, so that no value of any option or size ever recompiles a kernel."""
+CORE_FIELDS = ("n_rows", "n_classes", "n_variables", "log_rows", "class_rows")
+FAILED = len(FUNCTIONS)  # slot that holds where numba describes the exception of a compiled term, 0 if none was raised
+FIRST_FIELD = FAILED + 1
+
+
+class Params(namedtuple("Params", ("n_rows", "n_classes", "log_rows", "slots"))):
+    """``p``: the fields of a criterion as attributes, in a record of one type for all criteria.
+
+    Kernels read no more of it than these four fields, so they compile once. The array `slots` is what terms in machine
+    code read: the addresses of all `FUNCTIONS`, 0 for one that the criterion does not write, then `FAILED`, then the
+    fields in the order of `own`: a number in 64 bits, an array as its address and its shape.
+    """
+
+    own: Any  # all fields, as a record of the criterion's own type
+    criterion: type[Criterion]
+    addresses: Any  # of the terms, once `slots` has them: whoever keeps this record keeps their code
+
+    @classmethod
+    def of(cls, criterion: type[Criterion], own: Any) -> Params:
+        """The record of a `criterion` with all fields of `own`."""
+        slots = [0] * FIRST_FIELD
+        for value in own:
+            if isinstance(value, np.ndarray):
+                slots += [value.ctypes.data, *value.shape]
+            else:
+                slots.append(int(np.float64(value).view(np.int64)) if isinstance(value, float) else int(value))
+        p = cls(own.n_rows, own.n_classes, own.log_rows, np.array(slots, dtype=np.int64))
+        p.__dict__.update(own._asdict(), own=own, criterion=criterion, addresses=None)
+        return p
+
+    def _replace(self, **fields: Any) -> Params:
+        return Params.of(self.criterion, self.own._replace(**fields))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Params.of, (self.criterion, self.own)
+
+
+def params_record(criterion: Criterion, problem: Problem) -> Params:
+    """``p``: one record of canonical types, so that no value of any option or size ever recompiles a term."""
     given = {**criterion.unread, **criterion.chosen}
     own = {name: _typed(criterion.name, name, value, type(value)) for name, value in given.items()}
     computed = criterion.params(problem)
@@ -424,7 +461,7 @@ def params_record(criterion: Criterion, problem: Problem) -> Any:
     for name, kind in criterion.constants.items():
         own[name] = _typed(criterion.name, name, computed[name], kind)
     names = tuple(sorted(own))
-    return _record_class("|".join(("Params", *names)))(
+    fields = record_class(names)(
         int(problem.n_rows),
         int(problem.n_classes),
         int(problem.n_variables),
@@ -432,28 +469,13 @@ def params_record(criterion: Criterion, problem: Problem) -> Any:
         _typed(criterion.name, "class_rows", problem.class_rows, np.ndarray),
         *(own[name] for name in names),
     )
-
-
-CORE_FIELDS = ("n_rows", "n_classes", "n_variables", "log_rows", "class_rows")
+    return Params.of(type(criterion), fields)
 
 
 @functools.cache
-def _record_class(qualname: str) -> Any:
-    """The record class of a set of field names, found again by its name alone.
-
-    Numba's disk cache pickles the classes of a kernel's arguments by reference. A class made on the fly can
-    be found again in a new process because its name spells its fields: see `__getattr__` below.
-    """
-    cls = namedtuple("Params", (*CORE_FIELDS, *qualname.split("|")[1:]))  # type: ignore[misc]
-    cls.__name__ = cls.__qualname__ = qualname
-    cls.__module__ = __name__
-    return cls
-
-
-def __getattr__(name: str) -> Any:
-    if name.startswith("Params|") or name == "Params":
-        return _record_class(name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def record_class(names: tuple[str, ...]) -> Any:
+    """The record class of the fields that every ``p`` has and those of these `names`."""
+    return namedtuple("Fields", (*CORE_FIELDS, *names))  # type: ignore[misc]
 
 
 def _typed(criterion: str, name: str, value: Any, kind: type) -> Any:

@@ -1,43 +1,59 @@
-"""Compile bound functions: the options, and a shorter pipeline for known versions of numba.
+"""Compile kernels and terms to objects of machine code, by numba's front end and LLVM.
 
-A kernel is called from Python, a helper only from kernels and other helpers. Numba compiles both in the same way, and
-most of the time of a first call was wasted. For the versions of numba in KNOWN_VERSIONS, which the tests have covered:
+Numba types and lowers a kernel and its helpers; LLVM then optimises all in one run, links what stands behind the open
+terms (`gridmodl.jit.open_terms`) and writes an object, in the format of the system's linker. An object names no version
+of Python, numba or numpy: it is kept on disk (`gridmodl.jit.cache`), or linked into the library. Numba's dispatchers,
+wrappers and reference counts are left out, as nothing here needs them; only a term that allocates has the counts.
 
-    helpers are linked, not compiled    LLVM sees a helper only inside a kernel, and generates no separate code for it
-    no reference counts                 kernels do not allocate memory, so nothing is counted; one run of LLVM is then
-                                        enough, where numba first needs a cheap run to prune the counts
-    inlined by LLVM                     numba's own inlining copies the function before types are known: each copy is
-                                        inferred and lowered again (40 % of a joint grid's time)
-    no literal arguments                a helper that is called with a literal 0 is not compiled again for that 0
-
-Processor seconds of a first call of `modl`, before and after, single runs on a busy machine (read the ratios): a column
-of 200 values 15-19 -> 5-6, of 5,000 with proof 20-27 -> 10, a grid 97 -> 31, a joint grid 58-65 -> 14, a grouped target
-122 -> 17. Of `bic`, whose terms are short and so were cheap to copy, 200 values 5.2-6.5 -> 3.9-5.4.
-Tried without gain: leaving out LLVM's run over each function, because the run over the kernel then takes longer.
-
-A term of a plugin may allocate; the compiler detects this and compiles its kernels with reference counts. Other
-versions of numba use plain `numba.njit`. The shorter pipeline is in `gridmodl.jit.short_pipeline`.
+Numba's private names are used for KNOWN_VERSIONS, which tests cover; other versions go through `numba.njit`, which takes
+longer and makes the same code. Only this module and `open_terms` import numba.
 """
+
+# mypy: disable-error-code="no-untyped-call, attr-defined"
 
 from __future__ import annotations
 
+import contextlib
 import types as pytypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import llvmlite.binding as llvm
 import numba
-from numba.core.event import Listener, register
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.errors import NumbaError
+from numba.extending import intrinsic
+from numba.np import numpy_support
 
 from gridmodl.clock import begin_compiling, end_compiling
+from gridmodl.jit.cache import Object
+from gridmodl.jit.digest import Reachable, copied
+from gridmodl.jit.engine import Target
+from gridmodl.jit.open_terms import (
+    OPEN,
+    PREFIX,
+    PYTHON,
+    REAL,
+    WORD,
+    address_caller,
+    entries,
+    term_function,
+    value_in,
+    written_terms,
+)
 from gridmodl.progress import notice
+from gridmodl.terms import FUNCTIONS, Params
 
 KNOWN_VERSIONS = ("0.68",)
 
 # fastmath is off because it changed the result of a greedy merge. nogil is free. error_model="numpy" saves a branch per
 # division. boundscheck costs up to 25 %, so it is off except in the checked lane (tests/testing/test_lanes.py).
-# Unused wrappers, for C and in helpers also for Python, are left out: they took a third of the compile time.
-JIT_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-HELPER_OPTIONS: dict[str, Any] = {**JIT_OPTIONS, "no_cpython_wrapper": True}
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
+# Texts of numba's errors for a function without reference counts that allocates or returns an array.
+NO_MEMORY, NO_ARRAY = "NRT required", "Only accept returning of array"
 
 
 def is_known_version() -> bool:
@@ -45,51 +61,248 @@ def is_known_version() -> bool:
     return ".".join(numba.__version__.split(".")[:2]) in KNOWN_VERSIONS
 
 
-def digest_options(allocates: bool) -> dict[str, Any]:
-    """Options that decide the machine code, for the digest; increase `way` when `short_pipeline` changes."""
-    return {**JIT_OPTIONS, "way": 1 if is_known_version() else 0, "counts": allocates or not is_known_version()}
-
-
-def compile_kernel(function: pytypes.FunctionType, allocating: Callable[[], Any] | None) -> Any:
-    """Make a dispatcher that compiles `function` at its first call.
-
-    `allocating` makes the dispatcher of the same kernel with reference counts, which is used if the kernel needs them;
-    None if `function` and its helpers already have reference counts.
-    """
-    if not is_known_version():
-        return numba.njit(**JIT_OPTIONS)(function)
-    from gridmodl.jit.short_pipeline import make_kernel
-
-    return make_kernel(function, {**JIT_OPTIONS, "_nrt": allocating is None}, allocating)
-
-
-def compile_helper(function: pytypes.FunctionType, inline: bool, allocates: bool) -> Any:
-    """Make a dispatcher that compiles `function` for the kernels that call it; `inline` copies it into its callers."""
-    if not is_known_version():
-        return numba.njit(inline="always" if inline else "never", **HELPER_OPTIONS)(function)
-    from gridmodl.jit.short_pipeline import make_helper
-
-    return make_helper(function, {**HELPER_OPTIONS, "_nrt": allocates, "forceinline": inline})
-
-
-class _CompileListener(Listener):
-    """Notify the clocks and the user when numba compiles; compiles of helpers within a compile are not counted."""
-
-    def __init__(self) -> None:
-        self.depth = 0
-
-    def on_start(self, event: Any) -> None:
-        self.depth += 1  # numba calls `on_end` even if the user's progress callable raises an error below
-        if self.depth == 1:
-            begin_compiling()
-            if (event.data["dispatcher"].py_func.__module__ or "").startswith("gridmodl."):  # not the user's function
-                notice.compile_began()
-
-    def on_end(self, event: Any) -> None:
-        self.depth -= 1
-        if self.depth == 0:
+@contextlib.contextmanager
+def compiling() -> Iterator[None]:
+    """Hold the lock of the compiler; tell the clocks and the user that they wait for it."""
+    with global_compiler_lock:
+        begin_compiling()
+        notice.compile_began()
+        try:
+            yield
+        finally:
             end_compiling()
             notice.compile_ended()
 
 
-register("numba:compile", _CompileListener())  # type: ignore[no-untyped-call]
+# Numba's front end: functions that call compiled copies of the functions that they call.
+
+
+class Binder:
+    """Copies of functions, which call compiled helpers; a helper compiles once for all kernels of a process.
+
+    Parameters
+    ----------
+    replaced : mapping
+        Functions in place of others: the open terms, or those of a criterion.
+    allocates : bool
+        Whether helpers may allocate memory, which needs reference counts.
+    """
+
+    def __init__(self, replaced: Mapping[Any, Any], allocates: bool = False) -> None:
+        self.replaced, self.allocates = replaced, allocates
+        self.helpers: dict[tuple[Any, bool], Any] = {}
+
+    def helper(self, function: Any, inline: bool = False) -> Any:
+        """The compiled copy of a plain function."""
+        if (function, inline) not in self.helpers:
+            reachable = Reachable(function, self.replaced, inline)
+            uses = reachable.uses[function]
+            names = {name: self._value(value, reachable) for name, value in uses.names.items()}
+            copy = copied(function, names, [self._value(value, reachable) for value in uses.closure])
+            self.helpers[function, inline] = _make_helper(copy, inline, self.allocates)
+        return self.helpers[function, inline]
+
+    def _value(self, value: Any, reachable: Reachable) -> Any:
+        """The compiled copy of a function, or any other value as it is."""
+        value = reachable.resolve(value)
+        is_helper = isinstance(value, pytypes.FunctionType) and value in reachable.uses
+        return self.helper(value, value in reachable.inlined) if is_helper else value
+
+
+_open_binder = Binder({**OPEN, **PYTHON})
+
+
+def _make_helper(function: Any, inline: bool, allocates: bool) -> Any:
+    if not is_known_version():
+        return numba.njit(inline="always" if inline else "never", **OPTIONS)(function)
+    from gridmodl.jit.short_pipeline import make_helper
+
+    return make_helper(function, {**OPTIONS, "_nrt": allocates, "forceinline": inline})
+
+
+def _lowered(function: Any, kinds: tuple[Any, ...], allocates: bool = False) -> tuple[Any, str]:
+    """LLVM module of `function` for arguments of types `kinds`, not optimised, and its symbol there."""
+    dispatcher = _make_helper(function, False, allocates)
+    dispatcher.compile(kinds)
+    found = dispatcher.overloads[kinds]
+    return llvm.parse_assembly(found.library.get_llvm_str()), found.fndesc.llvm_func_name
+
+
+# Kernels.
+
+
+def compile_kernel(kernel: Callable[..., Any], arguments: tuple[Any, ...], symbol: str, target: Target) -> Object:
+    """Compile a kernel for arguments of these types, with its terms open."""
+    with compiling():
+        module, returns = lowered_kernel(kernel, arguments, symbol)
+        module.link_in(llvm.parse_assembly(address_caller()))
+        return _finished(module, {"kernel": symbol}, returns, target)
+
+
+def lowered_kernel(kernel: Callable[..., Any], arguments: tuple[Any, ...], symbol: str) -> tuple[Any, str]:
+    """LLVM module of a kernel whose terms are functions without code yet, and what it returns."""
+    bound = _open_binder.helper(kernel)
+    kinds = tuple(map(type_of, arguments))
+    read = _arguments_reader(kinds)
+
+    def entry(slots, out):
+        _write_result(out, bound(*read(slots)))
+        return 0
+
+    module, name = _lowered(entry, (types.int64, types.int64))
+    module.get_function(name).name = symbol
+    result = bound.overloads[next(key for key in bound.overloads if key == kinds)].signature.return_type
+    return module, _returns(result)
+
+
+def type_of(value: Any) -> Any:
+    """Numba's type of a canonical argument; arrays can all be written to."""
+    if isinstance(value, np.ndarray):
+        return types.Array(numpy_support.from_dtype(value.dtype), value.ndim, "C" if value.flags.c_contiguous else "A")
+    if isinstance(value, tuple):
+        return types.BaseTuple.from_types([type_of(item) for item in value], type(value))
+    return types.none if value is None else numba.typeof(value)
+
+
+def _n_slots(kind: Any) -> int:
+    if isinstance(kind, types.Array):
+        return 1 + kind.ndim * (1 if kind.layout == "C" else 2)
+    if isinstance(kind, types.BaseTuple):
+        return sum(map(_n_slots, kind))
+    return 0 if kind is types.none else 1
+
+
+def _arguments_reader(kinds: tuple[Any, ...]) -> Any:
+    """Intrinsic ``read(slots)``: the tuple of arguments that lie flat in the slots of an address."""
+    everything = types.Tuple(kinds)
+
+    @intrinsic
+    def read(typing_context: Any, slots: Any) -> Any:
+        def value(context: Any, builder: Any, kind: Any, base: Any, place: int) -> Any:
+            if isinstance(kind, types.BaseTuple):
+                items = []
+                for item in kind:
+                    items.append(value(context, builder, item, base, place))
+                    place += _n_slots(item)
+                return context.make_tuple(builder, kind, items)
+            if kind is types.none:
+                return context.get_dummy_value()
+            places = (ir.Constant(WORD, place + i) for i in range(_n_slots(kind)))
+            return value_in(context, builder, kind, [builder.load(builder.gep(base, [at])) for at in places])
+
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            return value(context, builder, everything, builder.inttoptr(values[0], WORD.as_pointer()), 0)
+
+        return everything(slots), generate
+
+    return read
+
+
+@intrinsic
+def _write_result(typing_context: Any, out: Any, result: Any) -> Any:
+    """Write what a kernel returns to the 64-bit words at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        base = builder.inttoptr(values[0], WORD.as_pointer())
+
+        def write(kind: Any, value: Any, place: int) -> int:
+            if isinstance(kind, types.BaseTuple):
+                for i, item in enumerate(kind):
+                    place = write(item, builder.extract_value(value, i), place)
+                return place
+            if kind is types.none:
+                return place
+            if isinstance(kind, types.Float):
+                word = builder.bitcast(context.cast(builder, value, kind, types.float64), WORD)
+            else:
+                word = context.cast(builder, value, kind, types.int64)
+            builder.store(word, builder.gep(base, [ir.Constant(WORD, place)]))
+            return place + 1
+
+        write(signature.args[1], values[1], 0)
+        return context.get_dummy_value()
+
+    return types.none(out, result), generate
+
+
+def _returns(kind: Any) -> str:
+    """Text of what a kernel returns: n nothing, i, f or b a number, a tuple of these in parentheses."""
+    if isinstance(kind, types.BaseTuple):
+        return f"({''.join(map(_returns, kind))})"
+    if kind is types.none:
+        return "n"
+    return "f" if isinstance(kind, types.Float) else "b" if isinstance(kind, types.Boolean) else "i"
+
+
+# Terms of a criterion.
+
+
+def compile_terms(p: Params, prefix: str, target: Target) -> Object:
+    """Compile the terms that the criterion of `p` writes, for fields of the types that `p` has."""
+    with compiling():
+        module = terms_module(p)
+        symbols = {}
+        for name in written_terms(p.criterion):
+            symbols[name] = f"{prefix}_{name}"
+            module.get_function(PREFIX + name).name = symbols[name]
+        return _finished(module, symbols, "", target)
+
+
+def terms_module(p: Params) -> Any:
+    """LLVM module of the terms that the criterion of `p` writes."""
+    try:
+        return _terms_module(p, allocates=False)
+    except NumbaError as error:
+        if NO_MEMORY not in str(error) and NO_ARRAY not in str(error):
+            raise
+        return _terms_module(p, allocates=True)
+
+
+def _terms_module(p: Params, allocates: bool) -> Any:
+    own = {term: getattr(p.criterion, term.__name__) for term in FUNCTIONS}
+    binder, names = Binder(own, allocates), written_terms(p.criterion)
+    compiled = {name: binder.helper(getattr(p.criterion, name), inline=True) for name in names}
+    whole = llvm.parse_assembly("")
+    for name, (function, kinds) in entries(type_of(p.own), compiled).items():
+        module, native = _lowered(function, kinds, allocates)
+        module.get_function(native).linkage = "external"
+        whole.link_in(module)
+        whole.link_in(llvm.parse_assembly(term_function(name, native)))
+    return whole
+
+
+# LLVM.
+
+
+def inlined_kernel(code: Any, terms: Any, symbol: str, returns: str, target: Target) -> Object:
+    """A kernel of `lowered_kernel` with the terms of a criterion written into it; the terms it lacks cost nothing."""
+    module = llvm.parse_assembly(address_caller())
+    for function in module.functions:  # those of the criterion replace them
+        if not function.is_declaration:
+            function.linkage = "weak"
+    module.link_in(llvm.parse_bitcode(terms))
+    whole = llvm.parse_bitcode(code)
+    whole.link_in(module)
+    return _finished(whole, {"kernel": symbol}, returns, target)
+
+
+def _finished(module: Any, symbols: dict[str, str], returns: str, target: Target) -> Object:
+    """Optimise a module and write the object, in which only the functions of `symbols` are known to others."""
+    kept = set(symbols.values())
+    for function in module.functions:
+        if not function.is_declaration and function.name not in kept:
+            function.linkage = "internal"
+        elif function.name in kept:
+            function.linkage = "external"
+    for variable in module.global_variables:
+        if not variable.is_declaration:
+            variable.linkage = "internal"
+    module.name = "gridmodl"
+    module.verify()
+    target.optimise(module)
+    needs = {
+        known.name
+        for known in (*module.functions, *module.global_variables)
+        if known.is_declaration and not known.name.startswith("llvm.")
+    }
+    return Object(target.object_of(module), symbols, returns, tuple(sorted(needs)))

@@ -12,8 +12,13 @@ import builtins
 import dis
 import functools
 import hashlib
+import operator
+import os
+import sys
 import types
 from collections.abc import Callable, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +27,13 @@ from gridmodl.spelling import did_you_mean
 
 # Modules whose functions numba implements itself: their names and versions identify them.
 KNOWN_MODULES = ("math", "numpy", "numba", "builtins", "operator")
-FLAGS = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "USING_SVML")
+# Variables that do not decide the code that numba makes; the processor is a part of the name of a file.
+# Files of this folder that decide how kernels are compiled and called.
+COMPILERS = ("arguments.py", "compiler.py", "engine.py", "open_terms.py", "short_pipeline.py")
+IGNORED = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_DISABLE_JIT", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")
+
+
+_BUILTINS = vars(builtins)
 
 
 class TermError(TypeError):
@@ -44,11 +55,25 @@ class Reachable:
         self.terms = terms
         self.uses: dict[Any, Uses] = {}  # by function, in the order of the visit, the kernel first
         self.inlined: set[Any] = set()
+        self.codes: dict[Any, Any] = {}  # byte code and defaults of each function
+        self.arrays: list[tuple[Any, bytes]] = []  # of the names, with their contents
         self._visit(kernel, inline, ())
 
     def resolve(self, value: Any) -> Any:
         """`value`, or the term of the criterion if `value` is a free term."""
         return self.terms.get(value, value) if isinstance(value, types.FunctionType) else value
+
+    def is_current(self) -> bool:
+        """Whether all functions and names still are what they were, and no array was changed."""
+        return all(map(self._is_current, self.uses)) and all(array.tobytes() == old for array, old in self.arrays)
+
+    def _is_current(self, function: Any) -> bool:
+        code, defaults, uses = function.__code__, function.__defaults__, self.uses[function]
+        closure = [cell.cell_contents for cell in function.__closure__ or ()]
+        if self.codes[function] != (code, defaults) or any(map(operator.is_not, closure, uses.closure)):
+            return False
+        names, known = function.__globals__, uses.names
+        return all(names.get(name, _BUILTINS.get(name)) is value for name, value in known.items())
 
     @property
     def n_instructions(self) -> int:
@@ -64,21 +89,20 @@ class Reachable:
             return
         if inline:
             self.inlined.add(function)
-        self.uses.setdefault(function, _uses(function))
+        if function not in self.uses:
+            self.uses[function], self.codes[function] = _uses(function), (function.__code__, function.__defaults__)
+            found = (*self.uses[function].names.values(), *self.uses[function].closure)
+            self.arrays += [(value, value.tobytes()) for value in found if isinstance(value, np.ndarray)]
         for value in (*self.uses[function].names.values(), *self.uses[function].closure):
             called = self.resolve(value)
             if isinstance(called, types.FunctionType) and not _is_known(called):
                 self._visit(called, inline, (*callers, function))
 
 
-def digest_of(reachable: Reachable, options: Mapping[str, Any]) -> str:
+def digest_of(reachable: Reachable) -> str:
     """Digest of 16 hexadecimal digits, which changes whenever the machine code might change."""
-    import numba
-    from numba.core import config
-
     order = {function: i for i, function in enumerate(reachable.uses)}
-    flags = [(flag, getattr(config, flag, None)) for flag in FLAGS]
-    lines = [repr((numba.__version__, np.__version__, sorted(options.items()), flags))]
+    lines = [repr(versions())]
     for function, uses in reachable.uses.items():
         lines.append(_code_token(function.__code__, function.__doc__))
         lines.append(repr(function in reachable.inlined))
@@ -87,6 +111,36 @@ def digest_of(reachable: Reachable, options: Mapping[str, Any]) -> str:
         for name, value in parts.items():
             lines.append(f"{name} = {_token(reachable.resolve(value), name, function, order)}")
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+@functools.cache
+def versions() -> tuple[str, ...]:
+    """What decides machine code beside kernels and processors: versions, numba's options and the way to compile."""
+    way = hashlib.sha256(b"".join((Path(__file__).parent / name).read_bytes() for name in COMPILERS)).hexdigest()
+    options = sorted(f"{key}={value}" for key, value in os.environ.items() if key.startswith("NUMBA_"))
+    flags = [option for option in options if not option.startswith(IGNORED)]
+    return (_version("numba"), _version("llvmlite"), np.__version__, way, *flags)
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "absent"
+
+
+def copied(function: Any, names: dict[str, Any], closure: list[Any]) -> types.FunctionType:
+    """Copy of `function` with other values for its global `names` and its `closure`."""
+    scope = {
+        key: value for key, value in function.__globals__.items() if key in ("__name__", "__file__", "__builtins__")
+    }
+    cells = tuple(types.CellType(value) for value in closure)
+    copy = types.FunctionType(
+        function.__code__, scope | names, function.__name__, function.__defaults__, cells or None
+    )  # fmt: skip
+    copy.__kwdefaults__, copy.__module__ = function.__kwdefaults__, function.__module__
+    copy.__qualname__ = function.__qualname__
+    return copy
 
 
 def _uses(function: Any) -> Uses:
@@ -174,7 +228,7 @@ def _token(value: Any, name: str, function: Any, order: Mapping[Any, int]) -> st
         inner = ", ".join(_token(item, name, function, order) for item in value)
         return f"{type(value).__module__}.{type(value).__qualname__} {getattr(value, '_fields', ())} ({inner})"
     if _is_jitted(value):
-        return f"jitted {sorted(value.targetoptions.items())!r} " + digest_of(Reachable(value.py_func, {}), {})
+        return f"jitted {sorted(value.targetoptions.items())!r} {digest_of(Reachable(value.py_func, {}))}"
     if isinstance(value, type) and hasattr(value, "_fields"):
         return f"record {value.__module__}.{value.__qualname__} {value._fields}"
     if _is_known(value):
@@ -187,9 +241,8 @@ def _token(value: Any, name: str, function: Any, order: Mapping[Any, int]) -> st
 
 def _is_jitted(value: Any) -> bool:
     """Whether `value` is a function that its author has compiled with numba."""
-    from numba.core.dispatcher import Dispatcher
-
-    return isinstance(value, Dispatcher)
+    dispatchers = sys.modules.get("numba.core.dispatcher")
+    return dispatchers is not None and isinstance(value, dispatchers.Dispatcher)
 
 
 def _is_known(value: Any) -> bool:

@@ -1,4 +1,10 @@
-"""Compile kernels and helpers with fewer passes than numba's default; `gridmodl.jit.compiler` says why.
+"""Lower functions with fewer passes than numba's default; `gridmodl.jit.compiler` says why.
+
+    helpers are linked, not compiled    LLVM sees a helper only inside a kernel, and generates no separate code for it
+    no reference counts                 kernels do not allocate memory, so nothing is counted and no count is pruned
+    inlined by LLVM                     numba's own inlining copies the function before types are known: each copy is
+                                        inferred and lowered again (40 % of a joint grid's time)
+    no literal arguments                a helper that is called with a literal 0 is not compiled again for that 0
 
 Uses private names of numba, so it is imported only for versions in `compiler.KNOWN_VERSIONS`.
 """
@@ -8,24 +14,21 @@ Uses private names of numba, so it is imported only for versions in `compiler.KN
 from __future__ import annotations
 
 import types as pytypes
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from numba import _dynfunc
-from numba.core import ir, sigutils, types
+from numba.core import ir, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import LoweringPass, register_pass
-from numba.core.errors import NumbaError, NumbaRuntimeError
+from numba.core.errors import NumbaRuntimeError
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
 
-# Texts of numba's errors for a function without reference counts that allocates or returns an array.
-NO_MEMORY, NO_ARRAY = "NRT required", "Only accept returning of array"
-
 
 class LinkedLibrary(JITCodeLibrary):
-    """Code of a helper, which kernels link; it is neither optimised nor compiled to machine code on its own."""
+    """Code that others link; it is neither optimised nor compiled to machine code on its own."""
 
     def _optimize_final_module(self) -> None:
         pass
@@ -33,14 +36,6 @@ class LinkedLibrary(JITCodeLibrary):
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
         self._finalized = True
-
-
-class KernelLibrary(JITCodeLibrary):
-    """Code of a kernel and its helpers, optimised in one run, as there are no reference counts to prune first."""
-
-    def _optimize_final_module(self) -> None:
-        passes, builder = self._codegen._module_pass_manager()
-        passes.run(self._final_module, builder)
 
 
 VIEWS = ("getitem", "static_getitem", "getiter", "iternext", "pair_first")  # expressions that return a view
@@ -63,19 +58,21 @@ def _check_no_allocation(state: Any) -> None:
         if isinstance(expression, ir.Expr) and expression.op == "call":
             called = state.typemap[expression.func.name]
             is_record = isinstance(called, types.NamedTupleClass)
-            is_helper = isinstance(called, types.Dispatcher) and isinstance(called.dispatcher, HelperDispatcher)
+            is_helper = isinstance(called, types.Dispatcher) and isinstance(called.dispatcher, LinkedDispatcher)
             is_reshape = isinstance(called, types.BoundFunction) and called.typing_key == "array.reshape"
-            if is_record or is_helper or is_reshape:
+            is_view = isinstance(called, types.Function) and called.typing_key.__class__.__name__ == "_Intrinsic"
+            if is_record or is_helper or is_reshape or is_view:
                 continue
         elif (isinstance(expression, ir.Expr) and expression.op in VIEWS) or not isinstance(expression, ir.Expr):
             continue
-        raise NumbaRuntimeError(f"{NO_MEMORY}: {state.func_id.func_name} calls what may allocate, {expression}")
+        raise NumbaRuntimeError(f"NRT required: {state.func_id.func_name} calls what may allocate, {expression}")
 
 
-class StartPass(LoweringPass):
+@register_pass(mutates_CFG=False, analysis_only=False)
+class Start(LoweringPass):
     """Create the library of a function, before code is added to it."""
 
-    library_class: Any
+    _name = "gridmodl_start"
 
     def __init__(self) -> None:
         LoweringPass.__init__(self)
@@ -83,38 +80,17 @@ class StartPass(LoweringPass):
     def run_pass(self, state: Any) -> bool:
         if not state.flags.nrt:
             _check_no_allocation(state)
-        state.library = self.library_class(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        state.library = LinkedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         return True
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class StartKernel(StartPass):
-    _name = "gridmodl_start_kernel"
-    library_class = KernelLibrary
+class Finish(LoweringPass):
+    """Register a function for its callers. The entry point for Python is a dummy that is never called."""
 
-    def run_pass(self, state: Any) -> bool:
-        # Python would release a reference that was never taken.
-        if _holds_array(state, state.return_type):
-            raise NumbaRuntimeError(f"{NO_MEMORY}: {state.func_id.func_name} returns an array")
-        return super().run_pass(state)
-
-
-@register_pass(mutates_CFG=False, analysis_only=False)
-class StartHelper(StartPass):
-    _name = "gridmodl_start_helper"
-    library_class = LinkedLibrary
-
-    def run_pass(self, state: Any) -> bool:
-        state.flags.no_compile = True
-        return super().run_pass(state)
-
-
-@register_pass(mutates_CFG=False, analysis_only=False)
-class FinishHelper(LoweringPass):
-    """Register a helper for its callers. The entry point for Python is a dummy that is never called."""
-
-    _name = "gridmodl_finish_helper"
+    _name = "gridmodl_finish"
 
     def __init__(self) -> None:
         LoweringPass.__init__(self)
@@ -130,33 +106,20 @@ class FinishHelper(LoweringPass):
         return True
 
 
-def _with_passes(state: Any, before: Any, after: Any = None) -> list[Any]:
-    """Numba's passes, with `before` and `after` inserted around the pass that generates code."""
-    manager = DefaultPassBuilder.define_nopython_pipeline(state)
-    at = [known for known, _ in manager.passes].index(NativeLowering)
-    manager.passes.insert(at, (before, "give the function its library"))
-    if after is not None:
-        manager.passes.insert(at + 2, (after, "make the function known to its callers"))
-    manager._finalized = False
-    manager.finalize()
-    return [manager]
-
-
-class KernelPipeline(CompilerBase):
-    """Passes that compile a kernel without reference counts."""
+class LinkedPipeline(CompilerBase):
+    """Numba's passes, with ours around the one that generates code."""
 
     def define_pipelines(self) -> list[Any]:
-        return _with_passes(self.state, StartKernel)
+        manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        at = [known for known, _ in manager.passes].index(NativeLowering)
+        manager.passes.insert(at, (Start, "give the function its library"))
+        manager.passes.insert(at + 2, (Finish, "make the function known to its callers"))
+        manager._finalized = False
+        manager.finalize()
+        return [manager]
 
 
-class HelperPipeline(CompilerBase):
-    """Passes that prepare a helper for linking."""
-
-    def define_pipelines(self) -> list[Any]:
-        return _with_passes(self.state, StartHelper, FinishHelper)
-
-
-class HelperDispatcher(CPUDispatcher):
+class LinkedDispatcher(CPUDispatcher):
     """Dispatcher of a function that kernels call; literal numbers are typed as plain numbers."""
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
@@ -168,40 +131,7 @@ def _unliteral(argument: Any) -> Any:
     return types.unliteral(argument) if is_number else argument
 
 
-class KernelDispatcher(CPUDispatcher):
-    """Dispatcher of a function that Python calls; it falls back to reference counts if the function needs them."""
-
-    allocating: Callable[[], Any]
-
-    def compile(self, sig: Any) -> Any:
-        try:
-            return super().compile(sig)
-        except NumbaError as error:
-            if NO_MEMORY not in str(error) and NO_ARRAY not in str(error):
-                raise
-        counting = self.allocating()
-        counting.compile(sig)
-        found = counting.overloads[tuple(sigutils.normalize_signature(sig)[0])]
-        self.add_overload(found)
-        self._cache.save_overload(sig, found)  # so that the next process loads it without a failed attempt
-        return found.entry_point
-
-
-def make_kernel(
-    function: pytypes.FunctionType, options: Mapping[str, Any], allocating: Callable[[], Any] | None
-) -> CPUDispatcher:
-    """Make the dispatcher of a kernel; `allocating` makes the dispatcher with reference counts, if it needs them."""
-    if allocating is None:
-        return CPUDispatcher(function, targetoptions=_full_options(options))
-    kernel = KernelDispatcher(function, targetoptions=_full_options(options), pipeline_class=KernelPipeline)
-    kernel.allocating = allocating
-    return kernel
-
-
 def make_helper(function: pytypes.FunctionType, options: Mapping[str, Any]) -> CPUDispatcher:
-    """Make the dispatcher of a helper."""
-    return HelperDispatcher(function, targetoptions=_full_options(options), pipeline_class=HelperPipeline)
-
-
-def _full_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {"nopython": True, "boundscheck": None, **options}
+    """Make the dispatcher of a function that others link."""
+    full = {"nopython": True, "boundscheck": None, **options}
+    return LinkedDispatcher(function, targetoptions=full, pipeline_class=LinkedPipeline)

@@ -33,6 +33,7 @@ VARIABLE = "GRIDMODL_COMPILE"
 MAX_PLAIN_ROWS = 46_340
 SECONDS_PER_INSTRUCTION = 0.001  # to compile one instruction of byte code
 SECONDS_PER_ELEMENT = 2e-6  # to read one array element in plain Python
+TERM_SECONDS = 0.8  # to load numba and compile the terms of a criterion
 MAX_COMPILE_SECONDS = 2.5  # large kernels share helpers with others, which are often compiled already
 MIN_PATIENCE = 0.2  # lowest value of `Patience.share`
 
