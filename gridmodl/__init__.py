@@ -27,7 +27,6 @@ if TYPE_CHECKING:  # every public name, once: type checkers read these imports, 
     from gridmodl.analysis.posterior import bound_posterior as bound_posterior
     from gridmodl.analysis.verify import Verification as Verification
     from gridmodl.analysis.verify import verify as verify
-    from gridmodl.analysis.warming import warm_up as warm_up
     from gridmodl.averaging.averages import Averages as Averages
     from gridmodl.averaging.fit import average as average
     from gridmodl.averaging.fit import average_each as average_each

@@ -117,12 +117,12 @@ def clear(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @options.every
 def info(as_json: bool) -> None:
-    """Show where compiled searches are kept, how many there are, and whether those of gridmodl-kernels are used."""
+    """Show where compiled searches are kept, how many there are, and whether the library of kernels is used."""
     from gridmodl.jit.cache import cache_facts
     from gridmodl.model.labels import counted
 
     facts = cache_facts()
-    shipped = facts["shipped"]
+    library = facts["library"]
     if as_json:
         click.echo(json.dumps(facts, indent=2))
         return
@@ -131,44 +131,12 @@ def info(as_json: bool) -> None:
     )
     click.echo(f"folder   {visible(facts['folder'])}")
     click.echo(f"kept     {kept if facts['refused'] is None else 'nothing: ' + visible(facts['refused'])}")
-    used = f"{counted(shipped['kernels'], 'kernel')} in {shipped['folder']}"
-    click.echo(f"shipped  {visible(used if shipped['used'] else 'not used: ' + shipped['refused'])}")
+    used = f"{counted(library['kernels'], 'kernel')} in {library['file']}"
+    click.echo(f"library  {visible(used if library['refused'] is None else 'not used: ' + library['refused'])}")
 
 
 def _megabytes(n_bytes: int) -> str:
     return f"{n_bytes / 2**20:.1f} MB"
-
-
-@cache.command(
-    epilog=options.examples("gridmodl cache warm --problem density", "gridmodl cache warm --problem baselines -j 2")
-)
-@click.option("--criterion", "criteria", multiple=True, default=("modl",), show_default="modl", help="Name of a "
-              "criterion; may be given again.")  # fmt: skip
-@click.option("--problem", "problems", multiple=True, help="Only this problem: classes, grid, joint, grouped, "
-              "numerical, semi, density or baselines; may be given again.  [default: all]")  # fmt: skip
-@click.option("-j", "--jobs", type=int, default=1, show_default=True, help="Processes, -1 for one per core.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@options.quiet
-@options.every
-def warm(criteria: tuple[str, ...], problems: tuple[str, ...], jobs: int, as_json: bool, quiet: bool) -> None:
-    """Compile ahead, so that the first search of each kind starts at once.
-
-    All problems of one criterion take some minutes. After Ctrl-C, the kernels compiled so far are kept.
-    """
-    from gridmodl.analysis.warming import KNOWN_PROBLEMS, warm_up
-    from gridmodl.model.labels import counted
-    from gridmodl.plugins import list_criteria
-
-    for what, names, known in (("criterion", criteria, list_criteria()), ("problem", problems, list(KNOWN_PROBLEMS))):
-        for name in names:
-            if name not in known:
-                raise click.UsageError(f"gridmodl has no {what} {name!r}; {suggest(name, known)}")
-    messages = options.messages(quiet)
-    n_kernels = warm_up(criteria, problems or None, n_jobs=jobs, progress=not quiet)
-    if as_json:
-        click.echo(json.dumps({"compiled": n_kernels}))
-    else:
-        messages.say(f"{counted(n_kernels, 'kernel')} compiled")
 
 
 @click.command(epilog=options.examples("gridmodl completion bash > completion.sh"))

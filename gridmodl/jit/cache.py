@@ -61,10 +61,17 @@ def read(name: str) -> Object | None:
         return None
     with contextlib.suppress(OSError):
         os.utime(file)  # `purge_cache` deletes the least recently used files first
+    found = parse(content)
+    if found is None:
+        _warn_damaged(file)
+    return found
+
+
+def parse(content: bytes) -> Object | None:
+    """The object of a file, or None if the file is truncated, empty or changed."""
     start = len(HEADER) + hashlib.sha256().digest_size
     payload = content[start:]
     if content[:start] != HEADER + hashlib.sha256(payload).digest():
-        _warn_damaged(file)
         return None
     facts, _, code = payload.partition(b"\n")
     symbols, returns, needs = json.loads(facts)
@@ -187,7 +194,9 @@ def clear_cache() -> int:
 
 
 def cache_facts() -> dict[str, Any]:
-    """Folder, number and size of the cached kernels."""
+    """Folder, number and size of the cached kernels, and whether the library of kernels is used."""
+    from gridmodl.jit.library import library_facts
+
     folder = cache_folder()
     files = [(file, facts) for file, facts in kernel_files() if file.suffix == SUFFIX]
     return {
@@ -196,6 +205,7 @@ def cache_facts() -> dict[str, Any]:
         "kernels": len(files),
         "bytes": sum(facts.st_size for _, facts in files),
         "limit": MAX_BYTES,
+        "library": library_facts(),
     }
 
 

@@ -110,6 +110,7 @@ class Binder:
 
 
 _open_binder = Binder({**OPEN, **PYTHON})
+kept: dict[str, tuple[bytes, str]] | None = None  # while the library is built: kernels by symbol, and what they return
 
 
 def _make_helper(function: Any, inline: bool, allocates: bool) -> Any:
@@ -134,12 +135,14 @@ def _lowered(function: Any, kinds: tuple[Any, ...], allocates: bool = False) -> 
 def compile_kernel(kernel: Callable[..., Any], arguments: tuple[Any, ...], symbol: str, target: Target) -> Object:
     """Compile a kernel for arguments of these types, with its terms open."""
     with compiling():
-        module, returns = lowered_kernel(kernel, arguments, symbol)
+        module, returns = _lowered_kernel(kernel, arguments, symbol)
+        if kept is not None:
+            kept[symbol] = module.as_bitcode(), returns
         module.link_in(llvm.parse_assembly(address_caller()))
         return _finished(module, {"kernel": symbol}, returns, target)
 
 
-def lowered_kernel(kernel: Callable[..., Any], arguments: tuple[Any, ...], symbol: str) -> tuple[Any, str]:
+def _lowered_kernel(kernel: Callable[..., Any], arguments: tuple[Any, ...], symbol: str) -> tuple[Any, str]:
     """LLVM module of a kernel whose terms are functions without code yet, and what it returns."""
     bound = _open_binder.helper(kernel)
     kinds = tuple(map(type_of, arguments))
@@ -274,16 +277,18 @@ def _terms_module(p: Params, allocates: bool) -> Any:
 # LLVM.
 
 
-def inlined_kernel(code: Any, terms: Any, symbol: str, returns: str, target: Target) -> Object:
-    """A kernel of `lowered_kernel` with the terms of a criterion written into it; the terms it lacks cost nothing."""
-    module = llvm.parse_assembly(address_caller())
-    for function in module.functions:  # those of the criterion replace them
-        if not function.is_declaration:
-            function.linkage = "weak"
-    module.link_in(llvm.parse_bitcode(terms))
-    whole = llvm.parse_bitcode(code)
-    whole.link_in(module)
-    return _finished(whole, {"kernel": symbol}, returns, target)
+def inlined_kernel(code: bytes, returns: str, p: Params, old: str, symbol: str, target: Target) -> Object:
+    """The kernel of the bit `code`, there named `old`, with the terms of the criterion of `p` written into it."""
+    with compiling():
+        module = llvm.parse_bitcode(code)
+        module.get_function(old).name = symbol
+        others = llvm.parse_assembly(address_caller())
+        for function in others.functions:  # those that the criterion writes replace them
+            if not function.is_declaration:
+                function.linkage = "weak_any"
+        others.link_in(terms_module(p))
+        module.link_in(others)
+        return _finished(module, {"kernel": symbol}, returns, target)
 
 
 def _finished(module: Any, symbols: dict[str, str], returns: str, target: Target) -> Object:

@@ -95,7 +95,7 @@ class Reachable:
             self.arrays += [(value, value.tobytes()) for value in found if isinstance(value, np.ndarray)]
         for value in (*self.uses[function].names.values(), *self.uses[function].closure):
             called = self.resolve(value)
-            if isinstance(called, types.FunctionType) and not _is_known(called):
+            if isinstance(called, types.FunctionType) and not is_known(called):
                 self._visit(called, inline, (*callers, function))
 
 
@@ -165,7 +165,7 @@ def _uses(function: Any) -> Uses:
                 raise TermError(f"{function.__qualname__} uses {dotted}, which {module.__name__} does not have{near}")
             if not isinstance(value, types.ModuleType):
                 break
-        if isinstance(value, types.FunctionType) and not _is_known(value):
+        if isinstance(value, types.FunctionType) and not is_known(value):
             raise TermError(
                 f"{function.__qualname__} calls {dotted}; a kernel reaches functions by name only: "
                 f"write `from {value.__module__} import {value.__name__}`"
@@ -231,7 +231,7 @@ def _token(value: Any, name: str, function: Any, order: Mapping[Any, int]) -> st
         return f"jitted {sorted(value.targetoptions.items())!r} {digest_of(Reachable(value.py_func, {}))}"
     if isinstance(value, type) and hasattr(value, "_fields"):
         return f"record {value.__module__}.{value.__qualname__} {value._fields}"
-    if _is_known(value):
+    if is_known(value):
         return f"known {getattr(value, '__module__', '')} {getattr(value, '__qualname__', repr(value))}"
     raise TermError(
         f"{function.__qualname__} uses {name!r}, a {type(value).__name__}, which a kernel cannot carry; "
@@ -245,7 +245,7 @@ def _is_jitted(value: Any) -> bool:
     return dispatchers is not None and isinstance(value, dispatchers.Dispatcher)
 
 
-def _is_known(value: Any) -> bool:
+def is_known(value: Any) -> bool:
     """Whether the name of `value` identifies it, because it is of one of KNOWN_MODULES."""
     if isinstance(value, (types.ModuleType, np.ufunc)):
         return True  # the attributes that a function uses of a module have tokens of their own

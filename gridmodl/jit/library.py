@@ -1,9 +1,150 @@
-"""The library of kernels that an installed gridmodl carries."""
+"""The library of kernels that an installed gridmodl carries: built with it, answering without numba.
+
+The file ``kernels.so`` has all kernels with open terms, the terms of all built-in criteria, and the kernels with the terms
+of `gridmodl.jit.build.INLINED` written into them. Its functions are named by the source of all that they reach
+(`gridmodl.jit.sources`): after an edit a name is not found, and the call goes on without the library. ``kernels.json``
+beside it has the digest of the file, the processor that it needs, and what each function returns. A file that does not
+fit is refused with a warning.
+"""
+
 from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import json
+import os
+import platform
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
-def kernel(kernel: Any, text: str) -> Any:
+
+from gridmodl.jit.sources import source_digest
+from gridmodl.terms import FUNCTIONS, Criterion
+
+FOLDER = Path(__file__).parent
+LIBRARY, FACTS = "kernels.so", "kernels.json"
+# Facts of processors of the level x86-64-v3 (Intel since Haswell, 2013; AMD since Excavator, 2015), as Linux names them.
+FEATURES = ("avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave")
+
+
+class Library:
+    """The shared library in `folder`; `refusal` says why it is not used, or is None."""
+
+    def __init__(self, folder: Path = FOLDER) -> None:
+        self.file = folder / LIBRARY
+        self.returns: dict[str, str] = {}  # what each kernel returns
+        self.terms: dict[str, list[str]] = {}  # names of the terms that each criterion writes
+        self.handle: Any = None
+        self.refusal = self._load(folder)
+
+    def _load(self, folder: Path) -> str | None:
+        try:
+            facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
+            content = self.file.read_bytes()
+        except FileNotFoundError:
+            return "gridmodl was installed without it"
+        except (OSError, ValueError) as error:
+            return self._refuse(f"it cannot be read ({error})")
+        if hashlib.sha256(content).hexdigest() != facts.get("sha256"):
+            return self._refuse("it is not the file that was built")
+        lacking = lacking_features(facts["machine"], facts["features"])
+        if lacking:
+            return self._refuse(f"it was built for {facts['machine']} with {', '.join(lacking)}, and this is another")
+        try:
+            self.handle = ctypes.CDLL(str(self.file), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        except OSError as error:
+            return self._refuse(f"the system does not load it ({error})")
+        self.returns, self.terms = facts["returns"], facts["terms"]
+        return None
+
+    def _refuse(self, why: str) -> str:
+        """Warn that the library is not used, and return why."""
+        warnings.warn(
+            f"the library of kernels {self.file} is not used: {why}; numba compiles instead. Install gridmodl again",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return why
+
+    def address(self, symbol: str) -> int:
+        """Address of a function that the facts name."""
+        found = ctypes.cast(getattr(self.handle, symbol), ctypes.c_void_p).value
+        assert found is not None
+        return found
+
+
+def lacking_features(machine: str, features: list[str]) -> list[str]:
+    """Which of the `features` of a processor this one lacks; the machine itself if it is another."""
+    if platform.machine().lower() != machine:
+        return [machine]
+    if not features:
+        return []
+    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+        known = next((line for line in file if line.startswith("flags")), "").split()
+    return [feature for feature in features if feature not in known]
+
+
+def reason_not_wanted() -> str | None:
+    """Why this process does not look for the library, or None."""
+    if sys.platform != "linux":
+        return "it is built for Linux only"
+    if os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0"):
+        return "NUMBA_BOUNDSCHECK asks for other code"
     return None
-def inlined_kernel(kernel: Any, text: str, terms: str) -> Any:
-    return None
-def terms(criterion: Any, layout: str) -> Any:
-    return None
+
+
+@functools.cache
+def the_library() -> Library | None:
+    """The library of this installation; None where it is not used."""
+    library = None if reason_not_wanted() else Library()
+    return None if library is None or library.refusal is not None else library
+
+
+def library_facts() -> dict[str, Any]:
+    """File of the library, number of its kernels, and why it is not used, or None."""
+    library = the_library()
+    why = None if library is not None else reason_not_wanted() or Library().refusal
+    return {"file": str(FOLDER / LIBRARY), "kernels": 0 if library is None else len(library.returns), "refused": why}
+
+
+def kernel_symbol(kernel: Callable[..., Any], text: str, terms: str = "") -> str | None:
+    """Name of a kernel for arguments of the signature `text`, with the `terms` of this name written into it, if any."""
+    return _symbol("k", _kernel_digest(kernel), text, terms)
+
+
+def terms_symbol(criterion: type[Criterion], layout: str) -> str | None:
+    """First part of the names of the terms of a criterion, for fields of the types `layout`."""
+    own = {term: getattr(criterion, term.__name__) for term in FUNCTIONS}
+    written = [found for term, found in own.items() if found is not term]
+    return _symbol("t", source_digest(written, own), f"{criterion.__module__}.{criterion.__qualname__}", layout)
+
+
+_kernel_digest = functools.cache(lambda kernel: source_digest([kernel]))
+
+
+def _symbol(kind: str, digest: str | None, *facts: str) -> str | None:
+    if digest is None:
+        return None
+    return f"{kind}_{hashlib.sha256(' '.join((digest, *facts)).encode()).hexdigest()[:20]}"
+
+
+def find_kernel(kernel: Callable[..., Any], text: str, terms: str = "") -> tuple[dict[str, int], str] | None:
+    """Address and result of a kernel, or None if the library does not have it."""
+    library = the_library()
+    symbol = None if library is None else kernel_symbol(kernel, text, terms)
+    if library is None or symbol not in library.returns:
+        return None
+    return {"kernel": library.address(symbol)}, library.returns[symbol]
+
+
+def find_terms(criterion: type[Criterion], layout: str) -> tuple[str, dict[str, int]] | None:
+    """Name and addresses of the terms of a criterion, or None if the library does not have them."""
+    library = the_library()
+    symbol = None if library is None else terms_symbol(criterion, layout)
+    if library is None or symbol not in library.terms:
+        return None
+    assert symbol is not None
+    return symbol, {name: library.address(f"{symbol}_{name}") for name in library.terms[symbol]}

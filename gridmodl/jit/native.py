@@ -34,6 +34,7 @@ _entry = ctypes.CFUNCTYPE(ctypes.c_int32, *ENTRY)  # other threads of Python run
 _holding_entry = ctypes.PYFUNCTYPE(ctypes.c_int32, *ENTRY)  # they do not, as Python's objects are read
 _reading = struct.Struct("10q")  # the slots of `read_arguments`
 lock = threading.RLock()  # two threads that need one kernel compile it once
+symbols: Any = None  # while the library is built: what names its functions, and hears of kernels that are asked for
 
 
 class Code(NamedTuple):
@@ -76,12 +77,14 @@ class Native:
         Its machine code.
     arguments : tuple
         Canonical arguments.
+    text : str
+        What `describe` says of them.
     terms : Terms, optional
         Those that are written into it; None for a kernel that calls terms by their addresses, or none at all.
     """
 
-    def __init__(self, code: Code, arguments: tuple[Any, ...], terms: Terms | None) -> None:
-        self.code, self.terms = code, terms
+    def __init__(self, code: Code, arguments: tuple[Any, ...], text: str, terms: Terms | None) -> None:
+        self.code, self.text, self.terms = code, text, terms
         self.function = _entry(code.addresses["kernel"])
         self.path = path_to(arguments, Params)
         self.steps, self.types = steps_of(arguments)
@@ -89,27 +92,33 @@ class Native:
         self.reads_memory = len(self.steps) < N_SLOTS and len(slots_of(arguments)) < N_SLOTS
 
     def __call__(self, arguments: tuple[Any, ...]) -> Any:
-        """Run the kernel, or return MISMATCH if the `arguments` are of other types."""
-        buffers, reader = _buffers, _reader() if self.reads_memory else None
-        if reader is not None:
-            given = _reading.pack(
-                self.at_steps, len(self.steps), 5, id(arguments), _ARRAY, _TRUE,
-                buffers.at_objects, N_SLOTS, buffers.at_slots, N_SLOTS,
-            )  # fmt: skip
-            reader(buffers.result, buffers.error, given, buffers.out)
-            if not buffers.integers[0]:
-                return MISMATCH
-            slots = buffers.given
-        else:
-            if not np.array_equal(steps_of(arguments)[0], self.steps):
-                return MISMATCH
-            flat = np.array(slots_of(arguments), dtype=np.int64)
-            slots = ctypes.cast(flat.ctypes.data, ctypes.c_char_p)
+        """Run the kernel, or return MISMATCH if the `arguments` are of other types or have no terms yet."""
+        reader = _reader() if self.reads_memory else None
+        if reader is None:
+            return MISMATCH
+        buffers = _buffers
+        given = _reading.pack(
+            self.at_steps, len(self.steps), 5, id(arguments), _ARRAY, _TRUE,
+            buffers.at_objects, N_SLOTS, buffers.at_slots, N_SLOTS,
+        )  # fmt: skip
+        reader(buffers.result, buffers.error, given, buffers.out)
+        if not buffers.integers[0]:
+            return MISMATCH
         p = None
         if self.path is not None:
             p = functools.reduce(tuple.__getitem__, self.path, arguments)
             if p.addresses is None or (self.terms is not None and p.addresses is not self.terms):
                 return MISMATCH
+        return self._run(buffers.given, p)
+
+    def run(self, arguments: tuple[Any, ...]) -> Any:
+        """Run the kernel for canonical `arguments` of the right types and with terms, told by Python."""
+        flat = np.array(slots_of(arguments), dtype=np.int64)
+        p = None if self.path is None else functools.reduce(tuple.__getitem__, self.path, arguments)
+        return self._run(ctypes.cast(flat.ctypes.data, ctypes.c_char_p), p)
+
+    def _run(self, slots: Any, p: Params | None) -> Any:
+        buffers = _buffers
         if self.function(buffers.result, buffers.error, slots, buffers.out):
             raise _raised(buffers.status[1])
         if p is not None and p.slots[FAILED]:
@@ -179,33 +188,35 @@ def _reader() -> Any:
 
 
 def find_native(
-    kernel: Callable[..., Any], arguments: tuple[Any, ...], text: str, p: Params | None, uses_library: bool
+    kernel: Callable[..., Any], arguments: tuple[Any, ...], text: str, terms: Terms | None, uses_library: bool
 ) -> Native | None:
     """The kernel for arguments of this signature, compiled if it must be; None where numba is not installed."""
-    if p is not None and uses_library:
-        code = library.inlined_kernel(kernel, text, p.addresses.name)
-        if code is not None:
-            return Native(code, arguments, p.addresses)
+    if symbols is not None:
+        symbols.hear(kernel, text, params_in(arguments))
+    if terms is not None and uses_library:
+        inlined = library.find_kernel(kernel, text, terms.name)
+        if inlined is not None:
+            return Native(Code(*inlined), arguments, text, terms)
     code = kernel_code(kernel, arguments, text, uses_library)
-    return None if code is None else Native(code, arguments, None)
+    return None if code is None else Native(code, arguments, text, None)
 
 
 def kernel_code(kernel: Callable[..., Any], arguments: tuple[Any, ...], text: str, uses_library: bool) -> Code | None:
     """Machine code of a kernel with open terms, compiled if it must be; None where numba is not installed."""
     with lock:
-        found = library.kernel(kernel, text) if uses_library else None
-        if found is None:
-            symbol = f"k_{_short(text)}"
-            found = _saved_or_compiled(
-                f"{kernel_name(kernel)}-{_short(text)}",
-                lambda compiler, target: compiler.compile_kernel(kernel, arguments, symbol, target),
-            )
-        return found
+        shipped = library.find_kernel(kernel, text) if uses_library else None
+        if shipped is not None:
+            return Code(*shipped)
+        name = f"{kernel_name(kernel)}-{_short(text)}"
+        symbol = symbols.of_kernel(kernel, text) if symbols else f"k_{_short(name)}"
+        return _saved_or_compiled(
+            name, lambda compiler, target: compiler.compile_kernel(kernel, arguments, symbol, target)
+        )
 
 
 def kernel_exists(kernel: Callable[..., Any], text: str, uses_library: bool) -> bool:
     """Whether the kernel is in the library or on disk."""
-    if uses_library and library.kernel(kernel, text) is not None:
+    if uses_library and library.find_kernel(kernel, text) is not None:
         return True
     name = f"{kernel_name(kernel)}-{_short(text)}"
     return name in _loaded_code or cache.holds(name)
@@ -316,17 +327,18 @@ def terms_of(p: Params, uses_library: bool) -> Terms | None:
         if found is None:
             name = known.name_for(p.criterion, layout)
             with naming(p.criterion):
-                code = _saved_or_compiled(name, lambda compiler, target: _compile_terms(compiler, target, p, name))
+                symbol = symbols.of_terms(p.criterion, layout) if symbols else f"t_{_short(name)}"
+                code = _saved_or_compiled(name, lambda compiler, target: _compile_terms(compiler, target, p, symbol))
             found = None if code is None else Terms(name, code)
             known.by_layout[uses_library, layout] = found
         return found
 
 
-def _compile_terms(compiler: Any, target: Any, p: Params, name: str) -> Any:
+def _compile_terms(compiler: Any, target: Any, p: Params, symbol: str) -> Any:
     from numba.core.errors import NumbaError
 
     try:
-        return compiler.compile_terms(p, f"t_{_short(name)}", target)
+        return compiler.compile_terms(p, symbol, target)
     except NumbaError as error:
         raise compile_failure(p.criterion, error) from None
 
@@ -335,8 +347,8 @@ def _existing_terms(known: Known, p: Params, layout: str, uses_library: bool) ->
     """The terms of `p` if this process has them, or the library."""
     key = uses_library, layout
     if known.by_layout.get(key) is None:
-        found = library.terms(p.criterion, layout) if uses_library else None
-        known.by_layout[key] = None if found is None else Terms(*found)
+        found = library.find_terms(p.criterion, layout) if uses_library else None
+        known.by_layout[key] = None if found is None else Terms(found[0], Code(found[1]))
     return known.by_layout[key]
 
 

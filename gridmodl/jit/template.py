@@ -89,7 +89,7 @@ class Kernel:
             arguments = canonical(arguments)
             native = self._find_native(arguments, mode)
             if native is not None:
-                return native(arguments)
+                return native.run(arguments)
         return self._run_plain(arguments)
 
     def _find_native(self, arguments: tuple[Any, ...], mode: str) -> Native | None:
@@ -107,10 +107,14 @@ class Kernel:
             patience.halve()
         if p is not None and not give_addresses(p, uses_library):
             return None
-        native = find_native(self.kernel, arguments, text, p, uses_library)
+        terms, natives = None if p is None else p.addresses, self._natives[uses_library]
+        for native in natives:  # `p` had no addresses yet
+            if native.text == text and native.terms in (None, terms):
+                return native
+        native = find_native(self.kernel, arguments, text, terms, uses_library)
         if native is not None:
             self._missing.discard(text)
-            self._natives[uses_library].insert(0, native)
+            natives[:] = [native, *(old for old in natives if old.text != text)]
         return native
 
     @functools.cached_property

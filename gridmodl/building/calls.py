@@ -1,186 +1,27 @@
-"""Compile ahead: small calls of every kind, in processes of their own, so that later calls find their kernels on disk.
+"""Calls of every kind on tiny data, which together reach every kernel: what the library of kernels is built from.
 
-Processes and not threads, because numba has one lock for all threads. Each process runs one step of `STEPS`: real calls
-on tiny data, so no list of kernels has to be kept. A test checks that typical calls compile nothing afterwards.
+They are real calls, so that no list of kernels and signatures has to be kept. A test asks that typical calls, and those
+of the fuzzer, find all their kernels in the library.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
-from typing import IO, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from gridmodl.clock import COMPILING, Clock, Progress
-from gridmodl.fit.options import checked_jobs
-from gridmodl.jit.cache import OWN_FOLDER, SAVED_NAMES, cache_folder, forget_listing
 from gridmodl.plugins import class_number, criterion_for, list_criteria
-from gridmodl.progress import showing
-from gridmodl.spelling import did_you_mean
-from gridmodl.terms import PROBLEMS
+from gridmodl.terms import PROBLEMS, floor
 
-WITHOUT_CRITERION = ("cuts", "baselines")
-KNOWN_PROBLEMS = (*PROBLEMS, *WITHOUT_CRITERION)
-POLL_SECONDS = 0.05  # time between two checks of the processes
 FREE: dict[str, Any] = {}
 LIMITED: dict[str, Any] = {"max_parts": 3, "min_rows": 5}
 INSTANTS = np.arange(60).astype("datetime64[h]")  # dates have 64-bit integers as values, as have large integers
 
 
-class Job(NamedTuple):
-    """One step of warming up, and its criterion; empty if the step needs none."""
-
-    step: str
-    criterion: str
-
-
-class JobRun(NamedTuple):
-    """A process at work on a job: it prints the names of the files that it has written."""
-
-    job: Job
-    process: subprocess.Popen[bytes]
-    output: IO[bytes]
-    errors: IO[bytes]
-
-
-def warm_up(
-    criteria: str | Iterable[str] = "modl",
-    problems: str | Iterable[str] | None = None,
-    *,
-    n_jobs: int = 1,
-    progress: bool | Callable[[Progress], Any] | None = None,
-) -> int:
-    """Compile the kernels of these criteria and problems ahead, and keep them on disk.
-
-    Kernels that are on disk already, or came with ``gridmodl-kernels``, are not compiled again. Ctrl-C stops at once;
-    kernels compiled until then stay.
-
-    Parameters
-    ----------
-    criteria : str or list of str
-        Names from `list_criteria`. A criterion is compiled for those of `problems` that it prices.
-    problems : str or list of str, optional
-        Keys of `gridmodl.terms.PROBLEMS`, ``"cuts"`` for `optimize_density` or ``"baselines"``; all by default.
-    n_jobs : int
-        Number of processes, each of about 400 MB; -1 for one per core.
-    progress : bool or callable, optional
-        As in `optimize`.
-
-    Returns
-    -------
-    int
-        Number of kernels that were compiled.
-
-    Notes
-    -----
-    Weights that sum to 2**31 or more need wider counts; kernels for these are compiled at the first such call.
-
-    Examples
-    --------
-    >>> import gridmodl
-    >>> n_kernels = gridmodl.warm_up("bic", "classes", n_jobs=2)  # doctest: +SKIP
-    """
-    jobs = _jobs(_names("criteria", criteria, list_criteria()), _names("problems", problems, KNOWN_PROBLEMS))
-    n_processes = checked_jobs(n_jobs)
-    refusal = cache_folder().refusal
-    if refusal is not None:
-        raise OSError(f"compiled kernels cannot be kept: {refusal}; {OWN_FOLDER}")
-    clock = Clock()
-    with showing(progress, clock):
-        clock.step = COMPILING
-        saved = _run(jobs, n_processes, clock)
-    forget_listing()
-    return len(saved)
-
-
-def _names(what: str, wanted: str | Iterable[str] | None, known: Iterable[str]) -> list[str]:
-    """List of the wanted names, all if None; raise ValueError if one is not known. `what` is the argument's name."""
-    names = list(known) if wanted is None else [wanted] if isinstance(wanted, str) else list(wanted)
-    for name in names:
-        if name not in known:
-            raise ValueError(f"{what} names {name!r}; known: {', '.join(known)}{did_you_mean(name, known)}")
-    return names
-
-
-def _jobs(criteria: list[str], problems: list[str]) -> list[Job]:
-    """Jobs for these criteria and problems, the longest first."""
-    jobs = []
-    for problem in sorted(problems, key=list(STEPS).index):
-        priced_by = [""] if problem in WITHOUT_CRITERION else [c for c in criteria if c in list_criteria(problem)]
-        jobs += [Job(step.__name__, criterion) for step in STEPS[problem] for criterion in priced_by]
-    if not jobs:
-        raise ValueError(
-            f"none of the criteria {', '.join(criteria) or '(none given)'} prices any of the problems "
-            f"{', '.join(problems) or '(none given)'}"
-        )
-    return jobs
-
-
-def _run(jobs: list[Job], n_processes: int, clock: Clock) -> set[str]:
-    """Run each job in a process, at most `n_processes` at a time, and return the names of the files they have written.
-
-    No process outlives this call.
-    """
-    waiting, running, saved, n_done = list(jobs), list[JobRun](), set[str](), 0
-    try:
-        while waiting or running:
-            while waiting and len(running) < n_processes:
-                running.append(_start(waiting.pop(0)))
-            clock.tell(n_done / len(jobs))
-            time.sleep(POLL_SECONDS)
-            for run in [run for run in running if run.process.poll() is not None]:
-                running.remove(run)
-                n_done += 1
-                with run.output, run.errors:
-                    saved.update(_saved_by(run))
-        clock.tell(1.0)
-    finally:
-        for run in running:
-            run.process.kill()
-            run.process.wait()
-            run.output.close()
-            run.errors.close()
-    return saved
-
-
-def _start(job: Job) -> JobRun:
-    """Start the process of a job."""
-    path = os.pathsep.join(os.path.abspath(place) for place in sys.path)
-    # GRIDMODL_COMPILE: by default, a first call on little data would run uncompiled.
-    settings = {"GRIDMODL_COMPILE": "always", "NUMBA_DISABLE_JIT": "0", "PYTHONPATH": path}
-    command = [sys.executable, "-W", "ignore", "-m", "gridmodl.analysis.warming", *job]
-    output, errors = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115  closed by `_run`
-    # With a new session, Ctrl-C reaches only this process, which then ends the others.
-    process = subprocess.Popen(  # noqa: S603
-        command,
-        env=os.environ | settings,
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=errors,
-        start_new_session=True,
-    )
-    return JobRun(job, process, output, errors)
-
-
-def _saved_by(run: JobRun) -> list[str]:
-    """Names of the files that an ended process has written; raise RuntimeError with its errors if it failed."""
-    if run.process.returncode != 0:
-        run.errors.seek(0)
-        text = run.errors.read().decode(errors="replace").strip()
-        name = " ".join(run.job).strip()
-        raise RuntimeError(f"{name!r} could not be compiled (exit code {run.process.returncode}): {text[-2000:]}")
-    run.output.seek(0)
-    return run.output.read().decode().split()
-
-
-# Steps: real calls that together compile the kernels of one problem. The data is as small as it can be and still reach
-# every kernel: sizes lie on both sides of the limits at which the searches change.
+# Steps: calls that together reach the kernels of one problem. The data is as small as it can be: sizes lie on both sides
+# of the limits at which the searches change.
 
 
 def _columns(n: int = 60) -> dict[str, Any]:
@@ -261,10 +102,11 @@ def numbers(criterion: str) -> None:
     second, third = (_needed(criterion, "classes", target) for target in (signal, signal + (long % 3 == 0)))
     verify(optimize(long, second, criterion=criterion, search="exact"), long, second)
     optimize(long, third, criterion=criterion, search="exact")
-    # Enough bounds of two classes for hulls.
-    longer = np.arange(60_000)
-    waves = np.random.default_rng(0).random(60_000) < 0.5 + 0.3 * np.sin(longer / 4_000.0)
-    optimize(longer, _needed(criterion, "classes", waves), criterion=criterion, search="exact")
+    # Enough bounds of two classes for hulls; without a floor, a proof of as many takes half a minute.
+    if criterion_for(criterion, "classes").floor is not floor:
+        longer = np.arange(60_000)
+        waves = np.random.default_rng(0).random(60_000) < 0.5 + 0.3 * np.sin(longer / 4_000.0)
+        optimize(longer, _needed(criterion, "classes", waves), criterion=criterion, search="exact")
     # Counts that numpy adds up too slowly.
     optimize(
         long, _needed(criterion, "classes", (long // 2).astype(str)), criterion=criterion, search="exact", max_parts=3
@@ -538,6 +380,13 @@ STEPS: dict[str, tuple[Step, ...]] = {
 }
 
 
-if __name__ == "__main__":
-    {step.__name__: step for steps in STEPS.values() for step in steps}[sys.argv[1]](sys.argv[2])
-    sys.stdout.write("\n".join(SAVED_NAMES))
+def jobs() -> list[tuple[Step, list[str]]]:
+    """All steps, each with the names of the built-in criteria that it is for."""
+    from gridmodl.criteria import gridmodl_criteria
+
+    built_in = {criterion.name for criterion in gridmodl_criteria()}
+    return [
+        (step, sorted(built_in & set(list_criteria(problem))) if problem in PROBLEMS else [""])
+        for problem, steps in STEPS.items()
+        for step in steps
+    ]

@@ -1,1 +1,0 @@
-"""Compiled kernels of gridmodl lie in this folder, which `gridmodl.jit.shipped` reads; there is nothing to import."""
