@@ -168,7 +168,7 @@ def _arrow_column(raw: Raw, name: Name) -> Any:
     import pyarrow as pa
 
     array = None
-    if isinstance(raw, np.ndarray) or (isinstance(raw.dtype, nw.Unknown) and raw.null_count() < len(raw)):
+    if isinstance(raw, np.ndarray) or (isinstance(raw.dtype, (nw.Unknown, nw.Object)) and raw.null_count() < len(raw)):
         array = _known_unit(array_of(raw), name)
     try:
         found = raw.to_arrow() if array is None else pa.array(array, from_pandas=True)  # type: ignore[union-attr]
