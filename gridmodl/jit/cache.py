@@ -78,7 +78,10 @@ def parse(content: bytes) -> Object | None:
     if content[:start] != HEADER + hashlib.sha256(payload).digest():
         return None
     facts, _, code = payload.partition(b"\n")
-    symbols, returns, needs = json.loads(facts)
+    try:
+        symbols, returns, needs = json.loads(facts)
+    except ValueError:
+        return None
     return Object(code, symbols, returns, tuple(needs))
 
 
