@@ -346,11 +346,11 @@ def _wrong_proof(model: Model, table: Table, criterion: Criterion) -> str | None
     if wrong:
         return wrong
     clock = Clock()
-    tasks = _lines(column, rows, criterion, options, limits, clock, certificate.method == SLOPES)
+    has_runs, has_widths = bool(certificate.slopes) or certificate.method == SLOPES, rows.problem.flags.has_widths
+    tasks = _lines(column, rows, criterion, options, limits, clock, has_runs)
     if tasks and tasks[0].n_atoms > 0:
-        if len(tasks) > 1 and (certificate.slopes or certificate.method == SLOPES):
+        if len(tasks) > 1 and has_runs:
             return "the runs of the certificate are of one search; with missing values apart or not, there are two"
-        has_runs, has_widths = certificate.slopes or certificate.method == SLOPES, rows.problem.flags.has_widths
         wrong = _wrong_runs(certificate, tasks[0], has_widths) if has_runs else None
         if wrong or certificate.method == SLOPES:
             return wrong
@@ -451,7 +451,7 @@ def _lines(
 ) -> list[Task]:
     """Tasks of the intervals, or of the values sorted by share, that were searched; empty if there are none.
 
-    A proof `by_runs` is one of limits on parts alone, whatever the limits on neighbours.
+    Runs are of limits on parts alone, whatever the limits on neighbours: a proof has none, or is one `by_runs`.
     """
     if isinstance(column, Numbers):
         ways = interval_tasks(column, table, criterion, options, limits, clock, may_stop=False)

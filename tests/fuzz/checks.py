@@ -386,7 +386,7 @@ def _lies(model: Model) -> Any:
             "a floor of another method",
             replace(model, cost=model.cost, certificate=Certificate("all", certificate.lowest + off)),
         )
-    if certificate.totals and certificate.monotone is None:  # else the search is done again, and not its runs
+    if certificate.totals and certificate.monotone not in ("peak", "valley", "auto"):  # of these, the search is done again
         higher = tuple(total + off for total in certificate.totals)
         yield "higher totals", replace(model, certificate=replace(certificate, totals=higher))
     if partition.n_parts > 1 + partition.n_special + (partition.missing is not None):
