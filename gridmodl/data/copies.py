@@ -1,9 +1,9 @@
 """Columns that are copies of others: of the same values, or of other values in the same or the reverse order.
 
 Two columns of numbers or levels, also one of each, are copies where they have the same ranks, or one the reverse ranks
-of the other; two columns of categories, where each value of the one goes with one value of the other. Missing values are of the same
-rows. Of some rows each column has a fingerprint that its copies share; where it has one of another column, so of all
-rows.
+of the other; two columns of categories, where each value of the one goes with one value of the other. Missing values
+are of the same rows. Of some rows each column has a fingerprint that its copies share; where it has one of another
+column, so of all rows.
 """
 
 from __future__ import annotations
