@@ -42,7 +42,7 @@ from gridmodl.search.column.exact import AllBounds, Branches, can_prune
 from gridmodl.search.column.shares import is_enough, share_line
 from gridmodl.search.moves import Limits, is_cheaper
 from gridmodl.search.proof import LIMITED, SLOPES, SPANS, Certificate
-from gridmodl.search.rules import ANY_ORDER, keeps_order
+from gridmodl.search.rules import ANY_ORDER, NO_RULES, keeps_order
 from gridmodl.search.task import Task
 from gridmodl.spelling import check_columns, did_you_mean
 from gridmodl.terms import PROBLEMS, Criterion
@@ -460,6 +460,8 @@ def _lines(
         tasks = [replace(way.task, rules=way.task.rules.windows_only()) for way in ways]
         return [task for task in tasks if task.n_atoms == 0 or task.can_keep_fixed]
     tasks = [way.task for way in value_tasks(column, table, criterion, options, limits, clock)]
+    if by_runs:
+        tasks = [replace(task, rules=NO_RULES) for task in tasks]
     if not all(task.n_atoms and task.rules.is_nothing and is_enough(task) for task in tasks):
         return []
     lines = [share_line(task) for task in tasks]
