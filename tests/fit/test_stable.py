@@ -60,7 +60,7 @@ def keeps_limits(case, labels, parts):
     """Whether parts keep the other limits; `parts` are those that are not exempt, in the order of the values."""
     options, rates = case.options, [counted(case, labels, part)[1] for part in parts]
     rows = [counted(case, labels, part)[0] for part in parts]
-    if len(np.unique(labels)) > options.get("max_parts", 99):
+    if len(parts) > options.get("max_parts", 99):
         return False
     if len(rows) > 1 and min(rows) < options.get("min_rows", 1):
         return False
