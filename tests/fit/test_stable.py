@@ -218,8 +218,7 @@ def check_groups(case, criterion="modl"):
         labels = np.array([next(i for i, group in enumerate(groups) if one in group) for one in x])
         parts = [i for i, group in enumerate(groups) if not exempt(group)] or [0] * (len(groups) == 1)
         parts.sort(key=lambda i: counted(case, labels, i)[1])
-        n_parts = len(groups) + (n_special and "v-999" not in values)
-        if not keeps_limits(case, labels, parts) or n_parts > case.options.get("max_parts", 99):
+        if not keeps_limits(case, labels, parts):
             continue
         cost = gridmodl.price(x, case.y, {"x0": groups}, weights=case.weights, criterion=criterion)
         free = min(free, cost)
