@@ -484,3 +484,30 @@ def test_the_curve_of_special_codes_alone():
     curve = cost_by_parts([9.0] * 4, [0, 1, 0, 1], special={"x0": [9.0]})
     assert curve.n_parts.tolist() == [2]
     assert curve.cost[0] == pytest.approx(optimize([9.0] * 4, [0, 1, 0, 1], special={"x0": [9.0]}).cost)
+
+
+NUMBERS = {
+    "data": [81.875, 44.0, 35.5, 44.0, 71.875, 44.0], "target": [1, 0, 1, 1, 0, 1], "weights": [1, 2, 2, 0, 1, 2]
+}  # fmt: skip
+GROUPS = {
+    "data": list("snnndnfffmdsf"), "target": list("bkbkbkkbbbbkk"), "weights": [3, 2, 2, 2, 0, 1, 2, 1, 2, 3, 1, 2, 2]
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "criterion", "limits"),
+    [
+        (NUMBERS, "x2-normal", {"min_events": 2, "min_difference": 0.05, "max_parts": 2, "search": "merge"}),
+        (GROUPS, "mdlp", {"min_events": 1, "search": "exact"}),
+    ],
+    ids=["numbers", "groups"],
+)
+def test_forged_runs_beside_limits_on_shares_and_events_are_found(rows, criterion, limits):
+    """They are of limits on parts alone, and were not looked at where the search was done again."""
+    model = optimize(**rows, criterion=criterion, **limits)
+    assert verify(model, **rows)
+    assert model.certificate.slopes
+    higher = replace(model.certificate, totals=tuple(total + 0.01 for total in model.certificate.totals))
+    found = verify(replace(model, certificate=higher), **rows)
+    assert not found
+    assert "more for each part, parts can cost" in found.reason
