@@ -174,12 +174,12 @@ def test_what_did_not_change_is_bound_once(monkeypatch):
     monkeypatch.setenv("GRIDMODL_COMPILE", "never")
     made = Made()
     made.prices()
-    bound = template.bind(price_parts, made.criterion)
+    bound = template.bind(price_parts, made.criterion).plain
     made.lab.UNUSED, made.settings.OTHER = 1.0, 2.0
     made.prices()
-    assert template.bind(price_parts, made.criterion) is bound
+    assert template.bind(price_parts, made.criterion).plain is bound
     made.lab.K = 3.0
-    assert template.bind(price_parts, made.criterion) is not bound
+    assert template.bind(price_parts, made.criterion).plain is not bound
 
 
 @pytest.mark.parametrize("mode", ["never", "always"], ids=["plain", "compiled"])
@@ -214,8 +214,8 @@ def test_a_helper_that_its_author_compiled_is_refused_once_it_is_stale(mode, mon
 def test_arrays_are_compared_by_their_values():
     made = Made()
     made.prices()
-    bound = template.bind(price_parts, made.criterion)
+    bound = template.bind(price_parts, made.criterion).plain
     made.helper.TABLE[:] = made.helper.TABLE.copy()
-    assert template.bind(price_parts, made.criterion) is bound
+    assert template.bind(price_parts, made.criterion).plain is bound
     made.helper.TABLE[1] = np.nan
-    assert template.bind(price_parts, made.criterion) is not bound
+    assert template.bind(price_parts, made.criterion).plain is not bound
