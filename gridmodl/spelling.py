@@ -72,6 +72,7 @@ VALUES = {
     "x2": "chi2 chisq chi_square",
     "bayesian-blocks": "bayesian_blocks blocks",
     "apart": "separate own",
+    "onehot": "onehot-dense one-hot one_hot dummy dummies",  # dense unless sparse_output=True
 }
 
 
