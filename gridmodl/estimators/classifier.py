@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from gridmodl.analysis.grid_average import GridAverage, best_average
 from gridmodl.data.frames import Frame, Name
 from gridmodl.estimators.base import ColumnsEstimatorBase, ThresholdClassifierMixin, estimator
-from gridmodl.estimators.importances import added_up, importances, lost_information, worth_in_grid
 from gridmodl.estimators.inputs import read_event, read_inputs, read_training, reading_columns, report_stop
 from gridmodl.evidence.decisions import balanced_factors, check_threshold, decide, plain_factors
+from gridmodl.evidence.importances import added_up, importances, lost_information, worth_in_grid
 from gridmodl.model.policy import BY_PARTITION, Policy
 from gridmodl.model.smoothing import checked_smoothing
 from gridmodl.pipeline import optimize

@@ -33,7 +33,6 @@ from gridmodl.estimators.crossfit import (
     cross_fitted,
     time_left,
 )
-from gridmodl.estimators.decoding import INVERTIBLE, decoded
 from gridmodl.estimators.inputs import (
     check_all_have_classes,
     read_event,
@@ -44,7 +43,15 @@ from gridmodl.estimators.inputs import (
 )
 from gridmodl.fit.lazy.count import count_batch
 from gridmodl.fit.options import RULES, checked_options
-from gridmodl.model.encoding import TARGETS_OF, check_encoding, encoded_names, rows_of_parts, unique_names
+from gridmodl.model.encoding import (
+    INVERTIBLE,
+    TARGETS_OF,
+    check_encoding,
+    decoded,
+    encoded_names,
+    rows_of_parts,
+    unique_names,
+)
 from gridmodl.model.models import Models
 from gridmodl.model.policy import NO_PART
 from gridmodl.search import AUTO, Search

@@ -25,7 +25,6 @@ from gridmodl.data.table import MEDIAN
 from gridmodl.data.targets import NOT_GIVEN, marked_rows, rows_of
 from gridmodl.estimators.base import EachColumnEstimatorBase, estimator
 from gridmodl.estimators.columns import NOT_AVERAGED, averages_of_each, models_of_each, restricted
-from gridmodl.estimators.importances import importances, worth_in_evidence
 from gridmodl.estimators.inputs import (
     read_event,
     read_inputs,
@@ -43,6 +42,7 @@ from gridmodl.estimators.interactions import (
 )
 from gridmodl.evidence.contributions import Contributions
 from gridmodl.evidence.grids import GridSource
+from gridmodl.evidence.importances import importances, worth_in_evidence
 from gridmodl.evidence.prices import preparation_cost
 from gridmodl.evidence.record import WeightedEvidence
 from gridmodl.evidence.sources import EvidenceSource, curve_source, parts_source

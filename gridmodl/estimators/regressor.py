@@ -12,8 +12,8 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from gridmodl.estimators.base import ColumnsEstimatorBase, estimator
-from gridmodl.estimators.importances import added_up, importances, worth_in_grid
 from gridmodl.estimators.inputs import read_inputs, read_target, read_weights, reading_columns, report_stop
+from gridmodl.evidence.importances import added_up, importances, worth_in_grid
 from gridmodl.pipeline import optimize
 from gridmodl.search import AUTO, MAX_OPTIMA, Search
 from gridmodl.spelling import check_choice

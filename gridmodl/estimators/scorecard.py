@@ -18,8 +18,8 @@ from gridmodl.data.targets import rows_of
 from gridmodl.estimators.base import estimator
 from gridmodl.estimators.columns import NOT_AVERAGED
 from gridmodl.estimators.evidence import EachColumnClassifierBase, TrainingRows
-from gridmodl.estimators.importances import added_up, importances, worth_of_parts
 from gridmodl.estimators.inputs import read_inputs
+from gridmodl.evidence.importances import added_up, importances, worth_of_parts
 from gridmodl.fit.build import check_option_names
 from gridmodl.fit.options import RULES, checked_options
 from gridmodl.model.model import Model
