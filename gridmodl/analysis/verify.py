@@ -36,7 +36,7 @@ from gridmodl.model.file import ModelFileError
 from gridmodl.model.file.checks import check_certificate
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition
-from gridmodl.plugins import MissingCriterion, criterion_of
+from gridmodl.plugins import MissingCriterion, criterion_of_model
 from gridmodl.search import Search
 from gridmodl.search.column.exact import AllBounds, Branches, can_prune
 from gridmodl.search.column.shares import is_enough, share_line
@@ -163,7 +163,7 @@ def table_for(
 def _criterion(model: Model) -> Criterion:
     """The criterion of a model; raise MissingCriterion if it is not installed."""
     try:
-        return criterion_of(model.criterion, model.options, model.problem)
+        return criterion_of_model(model)
     except MissingCriterion as error:
         raise MissingCriterion(f"the model cannot be checked here: {error}") from None
 

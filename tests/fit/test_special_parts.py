@@ -46,7 +46,7 @@ def test_codes_that_share_a_part(criterion, min_rows):
         assert model.cost == pytest.approx(min(costs), abs=1e-9)
         assert model.proven
         partition = model.partitions["x0"]
-        assert partition.labels[-2:] == ["special -999.0, -998.0", "special -1.0"]
+        assert partition.labels[-2:] == ["special -999, -998", "special -1"]
         assert partition.n_special == 2
         parts = model.transform(x)
         assert np.all(parts[(x == -999) | (x == -998)] == partition.n_parts - 2)

@@ -30,6 +30,31 @@ def waves(n=2_000, n_classes=2, seed=0):
 def no_budget(monkeypatch):
     """A proof that nobody asked for stops after its first run."""
     monkeypatch.setattr(exact, "budget_of", lambda task: 60.0 * task.n_atoms)
+    monkeypatch.setattr(limited, "budget_of", lambda task: 60.0 * task.n_atoms)
+    monkeypatch.setattr(exact, "QUICK_SECONDS", 0.0)
+
+
+LIMITS = ({}, {"min_rows": 0.02, "max_parts": 8}, {"max_parts": 4})
+
+
+@pytest.mark.parametrize("limits", LIMITS)
+def test_a_proof_goes_on_while_it_has_time(no_budget, monkeypatch, limits):
+    """Prices of one signal, or within limits, are many more than those of another that takes as long."""
+    x, y = waves(n_classes=4)
+    given_up = optimize(x, y, **limits)
+    assert not given_up.proven
+    monkeypatch.setattr(exact, "QUICK_SECONDS", 1000.0)
+    model, best = optimize(x, y, **limits), optimize(x, y, search="exact", **limits)
+    assert (model.proven, model.cost) == (True, best.cost)
+    assert model.partitions["x0"].bounds.tolist() == best.partitions["x0"].bounds.tolist()
+
+
+def test_who_gives_up_within_limits_has_the_best_of_some_bounds(no_budget, monkeypatch):
+    monkeypatch.setattr(limited, "budget_of", lambda task: 1.0)
+    x, y = waves(n_classes=4)
+    model, best = optimize(x, y, min_events=20), optimize(x, y, min_events=20, search="exact")
+    assert not model.proven
+    assert best.level - model.level < 0.01 * best.level
 
 
 # Gap and certificate.

@@ -159,11 +159,11 @@ def kept_counts(counts: Counts, name: Name, options: Options) -> CountedColumn:
     if kind not in (None, "numerical"):
         raise ValueError(f"column {name!r} was counted in spans of numbers; kinds= of count() makes it {kind}")
     column = found.column
-    given = apart_of(options, name)
-    for code in encode_codes(given, column, f"special of column {name!r}").tolist() if given else []:
+    for given in apart_of(options, name):
+        (code,) = encode_codes([given], column, f"special of column {name!r}").tolist()
         if np.any((column.values <= code) & (code <= column.ends) & (column.values < column.ends)):
             raise ValueError(
-                f"special of column {name!r} holds {code!r}, which was counted in a span; give special= to count()"
+                f"special of column {name!r} holds {given!r}, which was counted in a span; give special= to count()"
             )
     check_bounds(column, given_bounds_of(options, name))
     return found
