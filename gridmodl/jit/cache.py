@@ -67,7 +67,7 @@ def read(name: str) -> Object | None:
         os.utime(file)  # `purge_cache` deletes the least recently used files first
     found = parse(content)
     if found is None:
-        _warn_damaged(file)
+        _warn_damaged(folder.path)
     return found
 
 
@@ -213,8 +213,8 @@ def _warn_uncached(reason: str) -> None:
 
 
 @functools.cache
-def _warn_damaged(file: Path) -> None:
-    warnings.warn(f"the compiled kernel {file} is damaged and is compiled again", RuntimeWarning, stacklevel=2)
+def _warn_damaged(folder: Path) -> None:
+    warnings.warn(f"compiled kernels in {folder} are damaged and are compiled again", RuntimeWarning, stacklevel=2)
 
 
 @functools.cache

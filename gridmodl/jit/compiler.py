@@ -25,6 +25,8 @@ from llvmlite import ir
 from numba.core import types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import NumbaError
+from numba.core.registry import cpu_target
+from numba.core.runtime import rtsys
 from numba.extending import intrinsic
 from numba.np import numpy_support
 
@@ -97,6 +99,12 @@ def compiling() -> Iterator[None]:
         finally:
             end_compiling()
             notice.compile_ended()
+
+
+def register_symbols() -> None:
+    """Tell LLVM of all functions of numba: of its memory, and of Python."""
+    rtsys.initialize(cpu_target.target_context)
+    cpu_target.target_context.refresh()
 
 
 # Numba's front end: functions that call compiled copies of the functions that they call.

@@ -259,11 +259,15 @@ def _saved_or_compiled(name: str, compiled: Callable[[Any, Any], Any]) -> Code |
             from gridmodl.jit import compiler
         except ImportError:
             return None
-        found = compiled(compiler, this_processor())
-        addresses = load_object(found.code, found.symbols, found.needs)
+        if found is not None:  # it needs more than other libraries have
+            compiler.register_symbols()
+            addresses = load_object(found.code, found.symbols, found.needs)
+        if addresses is None:
+            found = compiled(compiler, this_processor())
+            addresses = load_object(found.code, found.symbols, found.needs)
+            cache.write(name, found)
         if addresses is None:
             raise RuntimeError(f"{name} needs functions that this process does not have: {', '.join(found.needs)}")
-        cache.write(name, found)
     assert found is not None
     _loaded_code[name] = Code(addresses, found.returns)
     return _loaded_code[name]

@@ -232,7 +232,7 @@ def entries(fields: Any, compiled: dict[str, Any]) -> dict[str, Callable[..., fl
 
     def entry_of(term: Any, read: Any) -> Callable[..., float]:
         def entry(flat):
-            return term(read_p(flat[0]), *read(flat))
+            return float(term(read_p(flat[0]), *read(flat)))
 
         def silent_entry(flat):
             term(read_p(flat[0]), *read(flat))

@@ -444,7 +444,7 @@ def test_no_place_for_a_cache_gives_one_warning_and_the_result(tmp_path, inside)
 
 def test_full_disk_gives_one_warning_and_the_result(tmp_path):
     """A limit on the size of files fails a write half way, as a full disk does."""
-    limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))\n{GINI}"
+    limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))\n{GINI}"
     answer, compiled, warned = run(limited, tmp_path, tmp_path / "cache")
     assert answer == [2.0, 4.0]
     assert compiled
