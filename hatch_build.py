@@ -1,9 +1,9 @@
 """Build gridmodl by hatchling; wheels for Linux on x86-64 carry the library of kernels (`gridmodl.building`).
 
-pip finds two things here. As the build backend, this module is `hatchling.build` with one function changed: what compiles
-the library is installed for a wheel that gets one, and for no editable install or source distribution. As hatchling's
-build hook, it builds the library and puts it into the wheel. Where none can be built the wheel is pure, and a sentence
-says why.
+pip finds two things here. As the build backend, this module is `hatchling.build` with one function changed: what
+compiles the library is installed for a wheel that gets one, and for no editable install or source distribution. As
+hatchling's build hook, it builds the library and puts it into the wheel. Where none can be built the wheel is pure, and
+a sentence says why.
 """
 
 from __future__ import annotations
