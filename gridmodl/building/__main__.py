@@ -26,7 +26,7 @@ LLVM_FEATURES = (
 )  # fmt: skip
 # What kernels may need of the C library and of Python: both are there in every process.
 ALLOWED = {
-    "erfc", "exp", "floor", "lgamma", "log", "log1p", "memcpy", "memmove", "memset", "pow", "PyErr_Clear",
+    "erfc", "exp", "expm1", "floor", "lgamma", "log", "log1p", "log2", "sqrt", "memcpy", "memmove", "memset", "pow", "PyErr_Clear",
     "PyErr_Occurred", "PyLong_AsLongLong",
 }  # fmt: skip
 LINKER = "cc"

@@ -44,13 +44,19 @@ class Aic(Criterion):
     @staticmethod
     def tangent(p: Any, cell: Cell, more: Cell, walk: Walk, slopes: Any) -> float:
         constant = 2.0 * entropy_tangent(cell, more, walk, 0.0, slopes)
-        slopes *= 2.0
+        _double(slopes)
         return constant
 
     @staticmethod
     def gradient(p: Any, cell: Cell, slopes: Any) -> None:
         entropy_gradient(cell, 0.0, slopes)
-        slopes *= 2.0
+        _double(slopes)
+
+
+def _double(slopes: Any) -> None:
+    """Double `slopes`, without the array that numpy would make."""
+    for j in range(len(slopes)):
+        slopes[j] *= 2.0
 
 
 class Bic(Aic):

@@ -3,7 +3,8 @@
 A file holds one kernel for one signature, or the terms of one criterion, for one kind of processor. Its name ends in
 digests of everything that decides the code (`gridmodl.jit.digest`), so it is never stale. Paths, time stamps and comments
 of source files do not matter: a second checkout of the same code compiles nothing. Loading machine code means trusting
-it: a folder that other users can write to is refused, and a file whose checksum is wrong is not loaded.
+it: a folder or a file that other users could have changed (`gridmodl.jit.ownership`) is refused, and a file whose
+checksum is wrong is not loaded.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import functools
 import hashlib
 import json
 import os
-import stat
 import sys
 import tempfile
 import time
@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gridmodl.jit.digest import versions
+from gridmodl.jit.ownership import ForeignFileError, distrust_reason, read_trusted
 
 SUFFIX = ".kernel"
 HEADER = b"gridmodl kernel 3\n"
@@ -56,7 +57,10 @@ def read(name: str) -> Object | None:
         return None
     file = _file_of(folder, name)
     try:
-        content = file.read_bytes()
+        content = read_trusted(file)
+    except ForeignFileError as error:
+        _warn_foreign(error.strerror)
+        return None
     except OSError:
         return None
     with contextlib.suppress(OSError):
@@ -74,7 +78,10 @@ def parse(content: bytes) -> Object | None:
     if content[:start] != HEADER + hashlib.sha256(payload).digest():
         return None
     facts, _, code = payload.partition(b"\n")
-    symbols, returns, needs = json.loads(facts)
+    try:
+        symbols, returns, needs = json.loads(facts)
+    except ValueError:
+        return None
     return Object(code, symbols, returns, tuple(needs))
 
 
@@ -128,8 +135,11 @@ def cache_folder() -> CacheFolder:
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     path = Path(chosen, "gridmodl") if chosen else _user_cache() / "gridmodl" / "kernels"
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return CacheFolder(path, _distrust_reason(path))
+        refusal = distrust_reason(path)  # nothing is made in a place of others
+        if refusal is None:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            refusal = distrust_reason(path)
+        return CacheFolder(path, refusal)
     except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder
         return CacheFolder(path, f"{path} cannot be made ({getattr(error, 'strerror', None) or error})")
 
@@ -141,18 +151,6 @@ def _user_cache() -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-
-
-def _distrust_reason(folder: Path) -> str | None:
-    """Why machine code from `folder` cannot be trusted, or None."""
-    if not hasattr(os, "geteuid"):  # Windows protects the folders of users itself
-        return None
-    facts = folder.stat()
-    if facts.st_uid not in (os.geteuid(), 0):
-        return f"{folder} belongs to another user, who could put any code there"
-    if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return f"other users can write to {folder} and so put any code there; chmod go-w makes it yours alone"
-    return None
 
 
 def kernel_files() -> Iterator[tuple[Path, os.stat_result]]:
@@ -217,3 +215,8 @@ def _warn_uncached(reason: str) -> None:
 @functools.cache
 def _warn_damaged(file: Path) -> None:
     warnings.warn(f"the compiled kernel {file} is damaged and is compiled again", RuntimeWarning, stacklevel=2)
+
+
+@functools.cache
+def _warn_foreign(reason: str) -> None:
+    warnings.warn(f"a compiled kernel is not loaded and is compiled again: {reason}", RuntimeWarning, stacklevel=2)

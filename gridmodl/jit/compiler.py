@@ -55,6 +55,30 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrap
 # Texts of numba's errors for a function without reference counts that allocates or returns an array.
 NO_MEMORY, NO_ARRAY = "NRT required", "Only accept returning of array"
 
+# Numba's C function for a view of another shape; it types reshape for arrays without gaps only, so strides follow.
+RESHAPE = "numba_attempt_nocopy_reshape"
+RESHAPED = f"""
+define i32 @{RESHAPE}(i64 %n, ptr %d, ptr %s, i64 %size, ptr %shape, ptr %strides, i64 %item, i32 %f)
+alwaysinline {{
+entry:
+  br label %next
+next:
+  %i = phi i64 [ %size, %entry ], [ %j, %axis ]
+  %stride = phi i64 [ %item, %entry ], [ %longer, %axis ]
+  %more = icmp sgt i64 %i, 0
+  br i1 %more, label %axis, label %done
+axis:
+  %j = sub i64 %i, 1
+  %to = getelementptr i64, ptr %strides, i64 %j
+  store i64 %stride, ptr %to
+  %from = getelementptr i64, ptr %shape, i64 %j
+  %length = load i64, ptr %from
+  %longer = mul i64 %stride, %length
+  br label %next
+done:
+  ret i32 1
+}}"""
+
 
 def is_known_version() -> bool:
     """Whether the installed numba is one of KNOWN_VERSIONS."""
@@ -135,16 +159,23 @@ def _lowered(function: Any, kinds: tuple[Any, ...], allocates: bool = False) -> 
 def compile_kernel(kernel: Callable[..., Any], arguments: tuple[Any, ...], symbol: str, target: Target) -> Object:
     """Compile a kernel for arguments of these types, with its terms open."""
     with compiling():
-        module, returns = _lowered_kernel(kernel, arguments, symbol)
+        try:
+            module, returns = _lowered_kernel(kernel, arguments, symbol, _open_binder)
+        except NumbaError as error:
+            if not _is_of_memory(error):
+                raise
+            module, returns = _lowered_kernel(kernel, arguments, symbol, Binder(_open_binder.replaced, allocates=True))
         if kept is not None:
             kept[symbol] = module.as_bitcode(), returns
         module.link_in(llvm.parse_assembly(address_caller()))
         return _finished(module, {"kernel": symbol}, returns, target)
 
 
-def _lowered_kernel(kernel: Callable[..., Any], arguments: tuple[Any, ...], symbol: str) -> tuple[Any, str]:
+def _lowered_kernel(
+    kernel: Callable[..., Any], arguments: tuple[Any, ...], symbol: str, binder: Binder
+) -> tuple[Any, str]:
     """LLVM module of a kernel whose terms are functions without code yet, and what it returns."""
-    bound = _open_binder.helper(kernel)
+    bound = binder.helper(kernel)
     kinds = tuple(map(type_of, arguments))
     read = _arguments_reader(kinds)
 
@@ -152,10 +183,14 @@ def _lowered_kernel(kernel: Callable[..., Any], arguments: tuple[Any, ...], symb
         _write_result(out, bound(*read(slots)))
         return 0
 
-    module, name = _lowered(entry, (types.int64, types.int64))
+    module, name = _lowered(entry, (types.int64, types.int64), binder.allocates)
     module.get_function(name).name = symbol
-    result = bound.overloads[next(key for key in bound.overloads if key == kinds)].signature.return_type
-    return module, _returns(result)
+    return module, _returns(bound.overloads[kinds].signature.return_type)
+
+
+def _is_of_memory(error: NumbaError) -> bool:
+    """Whether a function without reference counts needs them."""
+    return NO_MEMORY in str(error) or NO_ARRAY in str(error)
 
 
 def type_of(value: Any) -> Any:
@@ -232,9 +267,10 @@ def _returns(kind: Any) -> str:
     """Text of what a kernel returns: n nothing, i, f or b a number, a tuple of these in parentheses."""
     if isinstance(kind, types.BaseTuple):
         return f"({''.join(map(_returns, kind))})"
-    if kind is types.none:
-        return "n"
-    return "f" if isinstance(kind, types.Float) else "b" if isinstance(kind, types.Boolean) else "i"
+    for known, letter in ((types.NoneType, "n"), (types.Float, "f"), (types.Boolean, "b"), (types.Integer, "i")):
+        if isinstance(kind, known):
+            return letter
+    raise TypeError(f"a kernel returns numbers, not {kind}; hand it an array to write to")
 
 
 # Terms of a criterion.
@@ -256,7 +292,7 @@ def terms_module(p: Params) -> Any:
     try:
         return _terms_module(p, allocates=False)
     except NumbaError as error:
-        if NO_MEMORY not in str(error) and NO_ARRAY not in str(error):
+        if not _is_of_memory(error):
             raise
         return _terms_module(p, allocates=True)
 
@@ -302,6 +338,9 @@ def _finished(module: Any, symbols: dict[str, str], returns: str, target: Target
     for variable in module.global_variables:
         if not variable.is_declaration:
             variable.linkage = "internal"
+    if any(function.name == RESHAPE and function.is_declaration for function in module.functions):
+        module.link_in(llvm.parse_assembly(RESHAPED))
+        module.get_function(RESHAPE).linkage = "internal"
     module.name = "gridmodl"
     module.verify()
     target.optimise(module)

@@ -12,7 +12,6 @@ import builtins
 import dis
 import functools
 import hashlib
-import operator
 import os
 import sys
 import types
@@ -31,9 +30,6 @@ KNOWN_MODULES = ("math", "numpy", "numba", "builtins", "operator")
 # Files of this folder that decide how kernels are compiled and called.
 COMPILERS = ("arguments.py", "compiler.py", "engine.py", "open_terms.py", "short_pipeline.py")
 IGNORED = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_DISABLE_JIT", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")
-
-
-_BUILTINS = vars(builtins)
 
 
 class TermError(TypeError):
@@ -55,25 +51,11 @@ class Reachable:
         self.terms = terms
         self.uses: dict[Any, Uses] = {}  # by function, in the order of the visit, the kernel first
         self.inlined: set[Any] = set()
-        self.codes: dict[Any, Any] = {}  # byte code and defaults of each function
-        self.arrays: list[tuple[Any, bytes]] = []  # of the names, with their contents
         self._visit(kernel, inline, ())
 
     def resolve(self, value: Any) -> Any:
         """`value`, or the term of the criterion if `value` is a free term."""
         return self.terms.get(value, value) if isinstance(value, types.FunctionType) else value
-
-    def is_current(self) -> bool:
-        """Whether all functions and names still are what they were, and no array was changed."""
-        return all(map(self._is_current, self.uses)) and all(array.tobytes() == old for array, old in self.arrays)
-
-    def _is_current(self, function: Any) -> bool:
-        code, defaults, uses = function.__code__, function.__defaults__, self.uses[function]
-        closure = [cell.cell_contents for cell in function.__closure__ or ()]
-        if self.codes[function] != (code, defaults) or any(map(operator.is_not, closure, uses.closure)):
-            return False
-        names, known = function.__globals__, uses.names
-        return all(names.get(name, _BUILTINS.get(name)) is value for name, value in known.items())
 
     @property
     def n_instructions(self) -> int:
@@ -89,10 +71,7 @@ class Reachable:
             return
         if inline:
             self.inlined.add(function)
-        if function not in self.uses:
-            self.uses[function], self.codes[function] = _uses(function), (function.__code__, function.__defaults__)
-            found = (*self.uses[function].names.values(), *self.uses[function].closure)
-            self.arrays += [(value, value.tobytes()) for value in found if isinstance(value, np.ndarray)]
+        self.uses.setdefault(function, _uses(function))
         for value in (*self.uses[function].names.values(), *self.uses[function].closure):
             called = self.resolve(value)
             if isinstance(called, types.FunctionType) and not is_known(called):
@@ -227,7 +206,7 @@ def _token(value: Any, name: str, function: Any, order: Mapping[Any, int]) -> st
     if isinstance(value, tuple):
         inner = ", ".join(_token(item, name, function, order) for item in value)
         return f"{type(value).__module__}.{type(value).__qualname__} {getattr(value, '_fields', ())} ({inner})"
-    if _is_jitted(value):
+    if is_jitted(value):
         return f"jitted {sorted(value.targetoptions.items())!r} {digest_of(Reachable(value.py_func, {}))}"
     if isinstance(value, type) and hasattr(value, "_fields"):
         return f"record {value.__module__}.{value.__qualname__} {value._fields}"
@@ -239,7 +218,7 @@ def _token(value: Any, name: str, function: Any, order: Mapping[Any, int]) -> st
     )
 
 
-def _is_jitted(value: Any) -> bool:
+def is_jitted(value: Any) -> bool:
     """Whether `value` is a function that its author has compiled with numba."""
     dispatchers = sys.modules.get("numba.core.dispatcher")
     return dispatchers is not None and isinstance(value, dispatchers.Dispatcher)

@@ -25,6 +25,7 @@ from gridmodl.jit import cache, library
 from gridmodl.jit.arguments import describe, path_to, read_arguments, slots_of, steps_of
 from gridmodl.jit.digest import Reachable, TermError, digest_of
 from gridmodl.jit.term_errors import compile_failure
+from gridmodl.jit.watch import Watch
 from gridmodl.terms import FAILED, FUNCTIONS, Criterion, Params
 
 MISMATCH = object()  # what a call returns whose arguments are of other types
@@ -286,16 +287,14 @@ class Known:
     """Terms of one criterion by the types of its fields, as long as its functions stay what they are."""
 
     def __init__(self, criterion: type[Criterion]) -> None:
-        own = {term: getattr(criterion, term.__name__) for term in FUNCTIONS}
-        self.functions = list(own.values())
-        self.reachable = [Reachable(found, own, inline=True) for term, found in own.items() if found is not term]
+        self.own = {term: getattr(criterion, term.__name__) for term in FUNCTIONS}
+        written = [found for term, found in self.own.items() if found is not term]
+        with naming(criterion):
+            self.reachable = [Reachable(found, self.own, inline=True) for found in written]
+        self.watch = Watch(criterion)
+        for reachable in self.reachable:
+            self.watch.add(reachable)
         self.by_layout: dict[tuple[bool, str], Terms | None] = {}
-
-    def is_current(self, criterion: type[Criterion]) -> bool:
-        """Whether no term, helper or constant was changed in this process."""
-        now = (getattr(criterion, term.__name__) for term in FUNCTIONS)
-        is_same = all(found is known for found, known in zip(now, self.functions, strict=True))
-        return is_same and all(reachable.is_current() for reachable in self.reachable)
 
     @functools.cached_property
     def digest(self) -> str:
@@ -314,7 +313,7 @@ def known_terms(criterion: type[Criterion]) -> Known:
     """What is known of the terms of a criterion; anew after one was changed."""
     with lock:
         known = _known.get(criterion)
-        if known is None or not known.is_current(criterion):
+        if known is None or known.watch.has_changed():
             known = _known[criterion] = Known(criterion)
         return known
 

@@ -41,7 +41,7 @@ from gridmodl.jit.native import (
 )
 from gridmodl.jit.term_errors import run_failure
 from gridmodl.jit.tiers import TERM_SECONDS, compile_mode, compile_seconds, expected_seconds, pace, patience
-from gridmodl.terms import FUNCTIONS, Criterion
+from gridmodl.terms import Criterion
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -126,7 +126,7 @@ class Kernel:
         """The bound kernel as plain Python, bound anew where a term was changed in this process."""
         terms = None if self.criterion is None else known_terms(self.criterion)
         if self._plain is None or self._plain[1] is not terms:
-            own = {} if terms is None else dict(zip(FUNCTIONS, terms.functions, strict=True))
+            own = {} if terms is None else terms.own
             with naming(self.criterion):
                 self._plain = _PlainBinder(Reachable(self.kernel, own)).copy(self.kernel), terms
         return self._plain[0]

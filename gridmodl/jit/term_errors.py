@@ -9,7 +9,7 @@ from typing import Any
 
 from gridmodl.jit.digest import TermError
 from gridmodl.spelling import did_you_mean
-from gridmodl.terms import CORE_FIELDS, FUNCTIONS, Cell, Criterion, Part, Problem, Shape, Variable, Walk
+from gridmodl.terms import CORE_FIELDS, FUNCTIONS, Cell, Criterion, Params, Part, Problem, Shape, Variable, Walk
 
 RECORDS = {record.__name__: record for record in (Cell, Part, Problem, Shape, Variable, Walk)}
 GONE = {  # fields of earlier versions, and what to write in their place
@@ -32,7 +32,8 @@ def failure(what: str, error: BaseException) -> TermError:
         return TermError(text)
     record = getattr(error, "obj", None)
     if isinstance(error, AttributeError) and isinstance(record, tuple) and hasattr(record, "_fields"):
-        return TermError(f"{what} {_unknown_field(type(record), str(error.name), record._fields)}")
+        known = record.own._fields if isinstance(record, Params) else record._fields
+        return TermError(f"{what} {_unknown_field(type(record), str(error.name), known)}")
     if isinstance(error, TypeError) and "builtin_function_or_method" in text:  # of cell.count[0]
         text += "; records have methods `count` and `index`, as tuples have: the rows of the classes are cell.counts"
     if isinstance(error, IndexError) and what.startswith("term 'cell'"):
@@ -57,7 +58,7 @@ def compile_failure(criterion: type[Criterion], error: BaseException) -> TermErr
     place, signature = PLACE.search(text), SIGNATURE.search(text)
     field = UNKNOWN_FIELD.search(cause)
     says = f"criterion {criterion.name!r} does not compile: {cause.removesuffix(':')}"
-    if field is not None and (field[2] == "Params" or field[2] in RECORDS):
+    if field is not None and (field[2] == "Fields" or field[2] in RECORDS):
         record = RECORDS.get(field[2])
         own = (*CORE_FIELDS, *sorted([*criterion.options, *criterion.constants, *criterion.unread]))
         says = f"criterion {criterion.name!r} {_unknown_field(record, field[1], record._fields if record else own)}"
@@ -72,7 +73,7 @@ def compile_failure(criterion: type[Criterion], error: BaseException) -> TermErr
 
 def _unknown_field(record: Any, name: str, fields: tuple[str, ...]) -> str:
     """What was read of a `record` of these fields, which it has not, and what it has; p if the record is None."""
-    is_p = record is None or record.__name__.startswith("Params")
+    is_p = record is None or record is Params
     shown = "p" if is_p else record.__name__.lower()
     more = [] if is_p else [key for key, value in vars(record).items() if isinstance(value, property)]
     known = [*fields, *more]

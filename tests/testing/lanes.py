@@ -23,6 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gridmodl.terms import Params
+
 PROJECT = Path(__file__).parents[2]
 FLAGS = {"plain": {"GRIDMODL_COMPILE": "never"}, "checked": {"NUMBA_BOUNDSCHECK": "1", "GRIDMODL_COMPILE": "always"}}
 # Lines that count modulo 2^64: random numbers, and the keys of cells in hash tables.
@@ -54,6 +56,8 @@ def check_index(index: Any) -> None:
 def guarded(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.view(Guarded)
+    if isinstance(value, Params):
+        return Params.of(value.criterion, guarded(value.own))
     if isinstance(value, tuple):
         items = map(guarded, value)
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
