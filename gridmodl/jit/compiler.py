@@ -40,6 +40,7 @@ from gridmodl.jit.open_terms import (
     WORD,
     address_caller,
     entries,
+    flat_types,
     term_function,
     value_in,
     written_terms,
@@ -149,7 +150,7 @@ def _lowered(function: Any, kinds: tuple[Any, ...], allocates: bool = False) -> 
     """LLVM module of `function` for arguments of types `kinds`, not optimised, and its symbol there."""
     dispatcher = _make_helper(function, False, allocates)
     dispatcher.compile(kinds)
-    found = dispatcher.overloads[kinds]
+    (found,) = dispatcher.overloads.values()
     return llvm.parse_assembly(found.library.get_llvm_str()), found.fndesc.llvm_func_name
 
 
@@ -302,8 +303,8 @@ def _terms_module(p: Params, allocates: bool) -> Any:
     binder, names = Binder(own, allocates), written_terms(p.criterion)
     compiled = {name: binder.helper(getattr(p.criterion, name), inline=True) for name in names}
     whole = llvm.parse_assembly("")
-    for name, (function, kinds) in entries(type_of(p.own), compiled).items():
-        module, native = _lowered(function, kinds, allocates)
+    for name, function in entries(type_of(p.own), compiled).items():
+        module, native = _lowered(function, (types.Tuple(flat_types(name)),), allocates)
         module.get_function(native).linkage = "external"
         whole.link_in(module)
         whole.link_in(llvm.parse_assembly(term_function(name, native)))

@@ -33,7 +33,7 @@ FEATURES = ("avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave
 class Library:
     """The shared library in `folder`; `refusal` says why it is not used, or is None."""
 
-    def __init__(self, folder: Path = FOLDER) -> None:
+    def __init__(self, folder: Path) -> None:
         self.file = folder / LIBRARY
         self.returns: dict[str, str] = {}  # what each kernel returns
         self.terms: dict[str, list[str]] = {}  # names of the terms that each criterion writes
@@ -99,14 +99,14 @@ def reason_not_wanted() -> str | None:
 @functools.cache
 def the_library() -> Library | None:
     """The library of this installation; None where it is not used."""
-    library = None if reason_not_wanted() else Library()
+    library = None if reason_not_wanted() else Library(FOLDER)
     return None if library is None or library.refusal is not None else library
 
 
 def library_facts() -> dict[str, Any]:
     """File of the library, number of its kernels, and why it is not used, or None."""
     library = the_library()
-    why = None if library is not None else reason_not_wanted() or Library().refusal
+    why = None if library is not None else reason_not_wanted() or Library(FOLDER).refusal
     return {"file": str(FOLDER / LIBRARY), "kernels": 0 if library is None else len(library.returns), "refused": why}
 
 

@@ -220,7 +220,7 @@ def kernel_exists(kernel: Callable[..., Any], text: str, uses_library: bool) -> 
     if uses_library and library.find_kernel(kernel, text) is not None:
         return True
     name = f"{kernel_name(kernel)}-{_short(text)}"
-    return name in _loaded_code or cache.holds(name)
+    return name in _loaded_code or (loads_objects() and cache.holds(name))
 
 
 @functools.cache
@@ -233,15 +233,25 @@ def _readable(named: Any) -> str:
     return f"{named.__module__}.{named.__qualname__}".replace("<", "").replace(">", "")
 
 
+@functools.cache
+def loads_objects() -> bool:
+    """Whether LLVM is installed, which comes with numba."""
+    try:
+        import gridmodl.jit.engine  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
 _loaded_code: dict[str, Code] = {}
 
 
 def _saved_or_compiled(name: str, compiled: Callable[[Any, Any], Any]) -> Code | None:
     """Code on disk, or else compiled now and kept; None where numba is not installed."""
+    if name in _loaded_code or not loads_objects():
+        return _loaded_code.get(name)
     from gridmodl.jit.engine import load_object, this_processor
 
-    if name in _loaded_code:
-        return _loaded_code[name]
     found = cache.read(name)
     addresses = None if found is None else load_object(found.code, found.symbols, found.needs)
     if addresses is None:
@@ -356,9 +366,9 @@ def terms_exist(p: Params, uses_library: bool) -> bool:
     if p.addresses is not None:
         return True
     known, layout = known_terms(p.criterion), describe(p.own)
-    return _existing_terms(known, p, layout, uses_library) is not None or cache.holds(
-        known.name_for(p.criterion, layout)
-    )
+    if _existing_terms(known, p, layout, uses_library) is not None:
+        return True
+    return loads_objects() and cache.holds(known.name_for(p.criterion, layout))
 
 
 def give_addresses(p: Params, uses_library: bool) -> bool:

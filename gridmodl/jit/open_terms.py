@@ -32,123 +32,90 @@ from gridmodl.terms import FAILED, FIRST_FIELD, FUNCTIONS, Cell, Part, Shape, Va
 
 NAMES = tuple(term.__name__ for term in FUNCTIONS)
 PREFIX = "gridmodl_term_"
-# Arguments behind the slots: i whole number, f real number, a array.
-ARGUMENTS = {
-    "grid": "iif",
-    "variable": "iiifai",
-    "part": "iiifaii",
-    "margin": "ii",
-    "cell": "aii",
-    "finish": "fiif",
-    "floor": "aii",
-    "excess": "aiiaiiaia",
-    "tangent": "aiiaiiaiaa",
-    "gradient": "aiia",
-    "predictive": "aiii",
-}
 WORD, REAL = ir.IntType(64), ir.DoubleType()
 
+_whole, _real, _yes = types.int64, types.float64, types.boolean
+_counts, _reals = types.Array(_whole, 1, "C"), types.Array(_real, 1, "C")
+_cell = types.NamedTuple((_counts, _whole, _whole), Cell)
+_shape = types.NamedTuple((_whole, _whole, _real), Shape)
+_variable = types.NamedTuple((_yes, _yes, _whole, _real, _reals), Variable)
+_walk = types.NamedTuple((_counts, _whole, _reals), Walk)
+# Arguments behind ``p``.
+ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "grid": (_shape,),
+    "variable": (_variable, _whole),
+    "part": (_variable, types.NamedTuple((_whole, _whole), Part)),
+    "margin": (_whole, _whole),
+    "cell": (_cell,),
+    "finish": (_real, _shape),
+    "floor": (_cell,),
+    "excess": (_cell, _cell, _walk),
+    "tangent": (_cell, _cell, _walk, _reals),
+    "gradient": (_cell, _reals),
+    "predictive": (_cell, _whole),
+}
 
-def flat_types(name: str) -> list[str]:
-    """LLVM's types of the arguments of a term, slots first."""
-    flat = {"i": ["i64"], "f": ["double"], "a": ["i64", "i64"]}
-    return ["i64", *(kind for argument in ARGUMENTS[name] for kind in flat[argument])]
+
+def _flat(kind: Any) -> list[Any]:
+    """Types of the plain numbers that a value of type `kind` is handed over as."""
+    if isinstance(kind, types.BaseTuple):
+        return [flat for item in kind for flat in _flat(item)]
+    if isinstance(kind, types.Array):
+        return [_whole] * (1 + kind.ndim)
+    return [_real if kind is _real else _whole]
+
+
+def flat_types(name: str) -> list[Any]:
+    """Types of the arguments of the function of a term, the address of the slots first."""
+    return [_whole, *(flat for kind in ARGUMENTS[name] for flat in _flat(kind))]
+
+
+def _written(name: str) -> list[str]:
+    """LLVM's names of `flat_types`."""
+    return ["double" if kind is _real else "i64" for kind in flat_types(name)]
 
 
 # The side of the kernel.
 
 
 def _caller(name: str) -> Any:
-    """Intrinsic ``call(slots, arguments)`` of a term."""
+    """Intrinsic that stands for a free term, ``(p, ...)``, and calls the function of this name."""
 
-    def call(typing_context: Any, slots: Any, given: Any) -> Any:
+    def call(typing_context: Any, p: Any, *given: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            flat = [_address(context, builder, signature.args[0], values[0])]
-            for place, (wanted, kind) in enumerate(zip(ARGUMENTS[name], signature.args[1], strict=True)):
-                value = builder.extract_value(values[1], place)
-                if wanted == "a":
-                    _check_array(name, kind)
-                    length = context.make_array(kind)(context, builder, value).shape
-                    flat += [_address(context, builder, kind, value), builder.extract_value(length, 0)]
-                else:
-                    plain = types.int64 if wanted == "i" else types.float64
-                    flat.append(context.cast(builder, value, kind, plain))
+            slots = builder.extract_value(values[0], p.fields.index("slots"))
+            flat = [builder.ptrtoint(context.make_array(p[p.fields.index("slots")])(context, builder, slots).data, WORD)]
+            for wanted, kind, value in zip(ARGUMENTS[name], given, _each(builder, values[1:], given), strict=True):
+                flat += _flattened(context, builder, name, wanted, kind, value)
             function_type = ir.FunctionType(REAL, [value.type for value in flat])
-            symbol, found = PREFIX + name, builder.module.globals.get(PREFIX + name)
-            return builder.call(found or ir.Function(builder.module, function_type, symbol), flat)
+            found = builder.module.globals.get(PREFIX + name)
+            return builder.call(found or ir.Function(builder.module, function_type, PREFIX + name), flat)
 
-        return types.float64(slots, given), generate
+        return _real(p, types.StarArgTuple(given)), generate
 
-    call.__name__ = f"call_{name}"
+    call.__name__ = name
     return intrinsic(call)
 
 
-def _address(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    return builder.ptrtoint(context.make_array(kind)(context, builder, value).data, WORD)
+def _each(builder: Any, values: Any, kinds: Any) -> list[Any]:
+    """Values of the arguments behind ``p``, which numba hands over as one tuple."""
+    return [builder.extract_value(values[0], i) for i in range(len(kinds))]
 
 
-def _check_array(name: str, kind: Any) -> None:
+def _flattened(context: Any, builder: Any, name: str, wanted: Any, kind: Any, value: Any) -> list[Any]:
+    """Plain numbers of a `value` of type `kind`, as the type `wanted` has them."""
+    if isinstance(wanted, types.BaseTuple):
+        items = zip(wanted, kind, _each(builder, [value], kind), strict=True)
+        return [flat for item in items for flat in _flattened(context, builder, name, *item)]
+    if not isinstance(wanted, types.Array):
+        return [context.cast(builder, value, kind, _flat(wanted)[0])]
     if not (isinstance(kind, types.Array) and kind.ndim == 1 and kind.layout == "C" and kind.dtype.bitwidth == 64):
         raise TypeError(f"term {name!r} takes arrays of one dimension and 64 bits, without gaps, got {kind}")
+    array = context.make_array(kind)(context, builder, value)
+    return [builder.ptrtoint(array.data, WORD), builder.extract_value(array.shape, 0)]
 
 
-_call = {name: _caller(name) for name in NAMES}
-_call_grid, _call_variable, _call_part, _call_margin, _call_cell, _call_finish = (_call[n] for n in NAMES[:6])
-_call_floor, _call_excess, _call_tangent, _call_gradient, _call_predictive = (_call[n] for n in NAMES[6:])
-
-
-def grid(p, shape):
-    return _call_grid(p.slots, (shape.n_variables, shape.n_informative, shape.n_cells))
-
-
-def variable(p, variable, n_parts):
-    v = variable
-    return _call_variable(p.slots, (v.categorical, v.is_target, v.n_values, v.constant, v.by_parts, n_parts))
-
-
-def part(p, variable, part):
-    v = variable
-    facts = (v.categorical, v.is_target, v.n_values, v.constant, v.by_parts, part.rows, part.values)
-    return _call_part(p.slots, facts)
-
-
-def margin(p, rows, n_target_parts):
-    return _call_margin(p.slots, (rows, n_target_parts))
-
-
-def cell(p, cell):
-    return _call_cell(p.slots, (cell.counts, cell.rows, cell.unlabelled))
-
-
-def finish(p, total, shape):
-    return _call_finish(p.slots, (total, shape.n_variables, shape.n_informative, shape.n_cells))
-
-
-def floor(p, cell):
-    return _call_floor(p.slots, (cell.counts, cell.rows, cell.unlabelled))
-
-
-def excess(p, cell, other, walk):
-    c, o, w = cell, other, walk
-    facts = (c.counts, c.rows, c.unlabelled, o.counts, o.rows, o.unlabelled, w.counts, w.rows, w.low)
-    return _call_excess(p.slots, facts)
-
-
-def tangent(p, cell, more, walk, slopes):
-    c, m, w = cell, more, walk
-    facts = (c.counts, c.rows, c.unlabelled, m.counts, m.rows, m.unlabelled, w.counts, w.rows, w.low, slopes)
-    return _call_tangent(p.slots, facts)
-
-
-def gradient(p, cell, slopes):
-    _call_gradient(p.slots, (cell.counts, cell.rows, cell.unlabelled, slopes))
-
-
-def predictive(p, cell, code):
-    return _call_predictive(p.slots, (cell.counts, cell.rows, cell.unlabelled, code))
-
-
-OPEN = {term: globals()[term.__name__] for term in FUNCTIONS}
+OPEN = {term: _caller(term.__name__) for term in FUNCTIONS}
 
 # What a term costs that a criterion does not write: as the functions of `gridmodl.terms`, which no address is worth.
 _MINUS_INFINITY, _NAN = "0xFFF0000000000000", "0x7FF8000000000000"
@@ -182,8 +149,7 @@ def address_caller() -> str:
     """LLVM module of all open terms, which calls through the addresses in the slots."""
     functions = ["declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"]
     for place, name in enumerate(NAMES):
-        kinds = flat_types(name)
-        given = ", ".join(f"{kind} %a{i}" for i, kind in enumerate(kinds))
+        given = ", ".join(f"{kind} %a{i}" for i, kind in enumerate(_written(name)))
         functions.append(f"""define double @{PREFIX}{name}({given}) alwaysinline {{
   %slots = inttoptr i64 %a0 to ptr
   %slot = getelementptr i64, ptr %slots, i64 {place}
@@ -225,7 +191,7 @@ def value_in(context: Any, builder: Any, kind: Any, slots: list[Any]) -> Any:
     """The value of type `kind` that lies in `slots`."""
     if not isinstance(kind, types.Array):
         if isinstance(kind, types.Float):
-            return builder.bitcast(slots[0], REAL)
+            return slots[0] if slots[0].type == REAL else builder.bitcast(slots[0], REAL)
         return context.cast(builder, slots[0], types.int64, kind)
     size = ir.Constant(WORD, numpy_support.as_dtype(kind.dtype).itemsize)
     shape, strides, step = slots[1 : 1 + kind.ndim], slots[1 + kind.ndim :], size
@@ -239,75 +205,42 @@ def value_in(context: Any, builder: Any, kind: Any, slots: list[Any]) -> Any:
     return array._getvalue()
 
 
-def _viewer(dtype: Any) -> Any:
-    """Intrinsic ``view(address, length)``: an array of one dimension."""
-    kind = types.Array(dtype, 1, "C")
+def _arguments_reader(name: str) -> Any:
+    """Intrinsic ``read(flat)``: the arguments of a term behind ``p``, from the tuple of flat ones."""
+    kinds = types.Tuple(ARGUMENTS[name])
 
     @intrinsic
-    def view(typing_context: Any, address: Any, length: Any) -> Any:
+    def read(typing_context: Any, flat: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            return value_in(context, builder, kind, list(values))
+            slots = _each(builder, values, flat)[1:]
 
-        return kind(address, length), generate
+            def value(kind: Any) -> Any:
+                if isinstance(kind, types.BaseTuple):
+                    return context.make_tuple(builder, kind, [value(item) for item in kind])
+                return value_in(context, builder, kind, [slots.pop(0) for _ in _flat(kind)])
 
-    return view
+            return value(kinds)
+
+        return kinds(flat), generate
+
+    return read
 
 
-_counts, _reals = _viewer(types.int64), _viewer(types.float64)
+def entries(fields: Any, compiled: dict[str, Any]) -> dict[str, Callable[..., float]]:
+    """Functions of flat arguments that call the `compiled` terms of a criterion, by name."""
+    read_p = _fields_reader(fields)
 
+    def entry_of(term: Any, read: Any) -> Callable[..., float]:
+        def entry(flat):
+            return term(read_p(flat[0]), *read(flat))
 
-def entries(fields: Any, compiled: dict[str, Any]) -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
-    """Functions of flat arguments that call the `compiled` terms of a criterion, each with its types, by name."""
-    read = _fields_reader(fields)
-    i, f = types.int64, types.float64
-    grid, variable, part, margin = (compiled.get(name) for name in NAMES[:4])
-    cell, finish, floor, excess = (compiled.get(name) for name in NAMES[4:8])
-    tangent, gradient, predictive = (compiled.get(name) for name in NAMES[8:])
+        def silent_entry(flat):
+            term(read_p(flat[0]), *read(flat))
+            return 0.0
 
-    def of_grid(s, n, informative, cells):
-        return grid(read(s), Shape(n, informative, cells))
+        return silent_entry if term is compiled.get("gradient") else entry
 
-    def of_variable(s, categorical, target, values, constant, at, n, parts):
-        return variable(read(s), Variable(categorical != 0, target != 0, values, constant, _reals(at, n)), parts)
-
-    def of_part(s, categorical, target, values, constant, at, n, rows, own):
-        return part(read(s), Variable(categorical != 0, target != 0, values, constant, _reals(at, n)), Part(rows, own))
-
-    def of_margin(s, rows, parts):
-        return margin(read(s), rows, parts)
-
-    def of_cell(s, at, n, rows, unlabelled):
-        return cell(read(s), Cell(_counts(at, n), rows, unlabelled))
-
-    def of_finish(s, total, n, informative, cells):
-        return finish(read(s), total, Shape(n, informative, cells))
-
-    def of_floor(s, at, n, rows, unlabelled):
-        return floor(read(s), Cell(_counts(at, n), rows, unlabelled))
-
-    def of_excess(s, at, n, rows, un, at2, n2, rows2, un2, at3, n3, rows3, low, n4):
-        walk = Walk(_counts(at3, n3), rows3, _reals(low, n4))
-        return excess(read(s), Cell(_counts(at, n), rows, un), Cell(_counts(at2, n2), rows2, un2), walk)
-
-    def of_tangent(s, at, n, rows, un, at2, n2, rows2, un2, at3, n3, rows3, low, n4, slopes, n5):
-        walk, more = Walk(_counts(at3, n3), rows3, _reals(low, n4)), Cell(_counts(at2, n2), rows2, un2)
-        return tangent(read(s), Cell(_counts(at, n), rows, un), more, walk, _reals(slopes, n5))
-
-    def of_gradient(s, at, n, rows, un, slopes, n2):
-        gradient(read(s), Cell(_counts(at, n), rows, un), _reals(slopes, n2))
-        return 0.0
-
-    def of_predictive(s, at, n, rows, un, code):
-        return predictive(read(s), Cell(_counts(at, n), rows, un), code)
-
-    of = (of_grid, of_variable, of_part, of_margin, of_cell, of_finish)
-    of += (of_floor, of_excess, of_tangent, of_gradient, of_predictive)
-    kinds = {"i64": i, "double": f}
-    return {
-        name: (function, tuple(kinds[kind] for kind in flat_types(name)))
-        for name, function in zip(NAMES, of, strict=True)
-        if name in compiled
-    }
+    return {name: entry_of(term, _arguments_reader(name)) for name, term in compiled.items()}
 
 
 def written_terms(criterion: Any) -> list[str]:
@@ -317,7 +250,7 @@ def written_terms(criterion: Any) -> list[str]:
 
 def term_function(name: str, native: str) -> str:
     """LLVM module of an open term that calls the function `native` of numba."""
-    kinds = flat_types(name)
+    kinds = _written(name)
     given = ", ".join(f"{kind} %a{i}" for i, kind in enumerate(kinds))
     return f"""declare i32 @"{native}"(ptr, ptr, {", ".join(kinds)})
 define double @{PREFIX}{name}({given}) alwaysinline {{

@@ -1,0 +1,290 @@
+"""A library of a few kernels: it answers without numba, never for edited source, and not at all if it does not fit."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gridmodl
+from gridmodl.building.__main__ import ALLOWED, LINKER, link
+from gridmodl.jit import cache, library
+from gridmodl.jit.library import FACTS, LIBRARY, lacking_features
+
+PACKAGE = Path(gridmodl.__file__).parent
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="the library is built for Linux only"),
+    pytest.mark.skipif(shutil.which(LINKER) is None, reason=f"needs the linker {LINKER}"),
+]
+
+COMPILE = """
+from gridmodl import optimize, Search
+from gridmodl.building.__main__ import Symbols
+from gridmodl.jit import native
+native.symbols = Symbols()
+for criterion in ("gini", "bic"):
+    optimize([1, 2, 3, 4, 5, 6], [0, 0, 1, 0, 1, 1], criterion=criterion, search=Search("merge", post_optimize=False))
+"""
+# What a process says: the answer, the kernels that the library has given, those of numba, and warnings.
+ASK = """
+import json, sys, warnings
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {blocked!r}: raise ImportError("blocked " + name)
+sys.meta_path.insert(0, Block())
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    from gridmodl import Criterion, optimize, Search
+    from gridmodl.jit import library, native, template
+    used = dict(library=[], other=[], plain=[])
+    find, plain = native.library.find_kernel, template.Kernel._run_plain
+    def find_kernel(kernel, *rest):
+        found = find(kernel, *rest)
+        if found is not None: used["library"].append(kernel.__name__)
+        return found
+    native.library.find_kernel = find_kernel
+    compiled = native._saved_or_compiled
+    def saved_or_compiled(name, make):
+        used["other"].append(name)
+        return compiled(name, make)
+    native._saved_or_compiled = saved_or_compiled
+    def run_plain(kernel, arguments):
+        used["plain"].append(kernel.kernel.__name__)
+        return plain(kernel, arguments)
+    template.Kernel._run_plain = run_plain
+    def cost(criterion):
+        search = Search("merge", post_optimize=False)
+        return optimize([1, 2, 3, 4, 5, 6], [0, 0, 1, 0, 1, 1], criterion=criterion, search=search).cost
+{code}
+used = {{key: sorted(set(value)) for key, value in used.items()}}
+print(json.dumps([answer, used, [str(w.message) for w in caught], "numba" in sys.modules]))
+"""
+
+
+def process(code, folder, **environment):
+    """Run `code` with the package that lies in `folder`."""
+    settings = {key: value for key, value in os.environ.items() if key not in ("GRIDMODL_COMPILE", "NUMBA_DISABLE_JIT")}
+    settings |= {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", **environment}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=settings, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def ask(code, folder, blocked=("numba", "llvmlite"), **environment):
+    indented = "\n".join(f"    {line}" for line in code.splitlines())
+    given = {"NUMBA_CACHE_DIR": str(folder / "cache"), **environment}
+    return json.loads(process(ASK.format(blocked=blocked, code=indented), folder, **given))
+
+
+@pytest.fixture(scope="module")
+def objects(tmp_path_factory):
+    """Objects of the kernels of two small calls."""
+    folder = tmp_path_factory.mktemp("objects")
+    process(COMPILE, PACKAGE.parent, NUMBA_CACHE_DIR=str(folder), GRIDMODL_COMPILE="always")
+    return folder / "gridmodl"
+
+
+@pytest.fixture
+def installed(objects, tmp_path):
+    """A copy of the package with a library."""
+    copy = tmp_path / "gridmodl"
+    unwanted = shutil.ignore_patterns("__pycache__", LIBRARY, FACTS)
+    shutil.copytree(PACKAGE, copy, ignore=unwanted)
+    link(objects, copy / "jit", ())
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def costs():
+    return json.loads(process(f"{COMPILE.partition('from gridmodl.building')[0]}\nimport json\n" + TWO_COSTS, PACKAGE.parent, GRIDMODL_COMPILE="never"))
+
+
+TWO_COSTS = """
+search = Search("merge", post_optimize=False)
+found = [optimize([1, 2, 3, 4, 5, 6], [0, 0, 1, 0, 1, 1], criterion=c, search=search).cost for c in ("gini", "bic")]
+print(json.dumps(found))
+"""
+BOTH = "answer = [cost('gini'), cost('bic')]"
+
+
+def test_the_library_answers_without_numba(installed, costs):
+    answer, used, warned, has_numba = ask(BOTH, installed)
+    assert answer == costs
+    assert {"merge_steps", "read_arguments"} <= set(used["library"])
+    assert (used["other"], used["plain"], warned, has_numba) == ([], [], [], False)
+
+
+def test_numba_is_not_imported_where_it_is_there(installed, costs):
+    assert ask(BOTH, installed, blocked=()) == ask(BOTH, installed)
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [{"GRIDMODL_COMPILE": "never"}, {"GRIDMODL_COMPILE": "always"}, {"NUMBA_DISABLE_JIT": "1"},
+     {"NUMBA_BOUNDSCHECK": "1", "GRIDMODL_COMPILE": "always"}],
+    ids=["never", "always", "disabled", "checked"],
+)  # fmt: skip
+def test_who_asks_for_another_way_gets_it(installed, costs, environment):
+    answer, used, _, _ = ask("answer = cost('gini')", installed, blocked=(), **environment)
+    assert answer == costs[0]
+    assert set(used["library"]) <= {"read_arguments"}
+    assert bool(used["plain"]) != (environment.get("GRIDMODL_COMPILE") == "always")
+
+
+LAB = """
+class Lab(Criterion):
+    name = "lab"
+    problems = {"classes"}
+    @staticmethod
+    def cell(p, cell):
+        return 1.0 + float(min(cell.counts[0], cell.counts[1]))
+"""
+
+
+def test_a_new_criterion_compiles_its_terms_alone(installed):
+    settings = {"PYTHONHASHSEED": "0"}
+    code = LAB + "from gridmodl.jit.tiers import patience\npatience.share = 0.0\nanswer = cost(Lab)"
+    answer, used, _, has_numba = ask(code, installed, blocked=(), **settings)
+    assert answer == 3.0
+    assert has_numba
+    assert [name.partition("-")[0] for name in used["other"]] == ["__main__.Lab"]
+    assert "merge_steps" in used["library"]
+
+
+def test_a_new_criterion_without_numba_is_plain(installed):
+    answer, used, _, _ = ask(LAB + "answer = cost(Lab)", installed)
+    assert answer == 3.0
+    assert "merge_steps" in used["plain"]
+
+
+def edit(file, old, new):
+    text = file.read_text()
+    assert text.count(old) == 1
+    file.write_text(text.replace(old, new))
+
+
+def test_an_edited_term_or_kernel_is_not_the_librarys(installed, costs):
+    edit(installed / "gridmodl" / "criteria" / "gini.py", "def cell(p: Any, cell: Cell) -> float:", "def cell(p: Any, cell: Cell) -> float:\n        if cell.rows > 0: return 7.0")
+    answer, used, _, _ = ask(BOTH, installed)
+    assert answer == [7.0, costs[1]]
+    assert "merge_steps" in used["plain"]
+    assert "merge_steps" in used["library"]  # of the other criterion
+    edit(installed / "gridmodl" / "search" / "column" / "merge.py", "def merge_steps(", "# a comment\ndef merge_steps(")
+    assert ask(BOTH, installed)[0] == [7.0, costs[1]]
+    edit(installed / "gridmodl" / "search" / "moves.py", "def cell_price(", "EDITED = 1\n\n\n@inlined\ndef cell_price(")
+    assert ask(BOTH, installed)[0] == [7.0, costs[1]]
+
+
+@pytest.mark.parametrize("change", ["cut", "another byte", "facts cut", "facts of another"])
+def test_a_damaged_library_is_refused(installed, costs, change):
+    file, facts = installed / "gridmodl" / "jit" / LIBRARY, installed / "gridmodl" / "jit" / FACTS
+    content = file.read_bytes()
+    if change == "cut":
+        file.write_bytes(content[: len(content) // 2])
+    elif change == "another byte":
+        middle = len(content) // 2
+        file.write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])
+    elif change == "facts cut":
+        facts.write_text(facts.read_text()[:100])
+    else:
+        facts.write_text(json.dumps({**json.loads(facts.read_text()), "sha256": "0" * 64}))
+    answer, used, warned, _ = ask(BOTH, installed)
+    assert answer == costs
+    assert used["library"] == []
+    assert len(warned) == 1
+    assert "the library of kernels" in warned[0]
+    assert "is not used" in warned[0]
+
+
+def test_another_processor_is_refused(installed, costs):
+    file = installed / "gridmodl" / "jit" / FACTS
+    known = json.loads(file.read_text())
+    for change in ({"machine": "riscv128"}, {"features": ["avx", "avx4096"]}):
+        file.write_text(json.dumps({**known, **change}))
+        answer, used, warned, _ = ask(BOTH, installed)
+        assert answer == costs
+        assert used["library"] == []
+        assert len(warned) == 1
+        assert next(iter(change.values()))[-1:] in warned[0] or "avx4096" in warned[0]
+
+
+def test_features_that_are_lacking_are_named():
+    machine = os.uname().machine.lower()
+    assert lacking_features(machine, []) == []
+    assert lacking_features(machine, ["avx4096"]) == ["avx4096"]
+    assert lacking_features("riscv128", []) == ["riscv128"]
+
+
+def test_the_same_objects_give_the_same_bytes(objects, tmp_path):
+    for name in ("one", "two"):
+        link(objects, tmp_path / name, ("avx",))
+    for file in (LIBRARY, FACTS):
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+
+
+def test_a_foreign_symbol_is_refused_when_the_library_is_built(objects, tmp_path):
+    mine = tmp_path / "objects"
+    shutil.copytree(objects, mine)
+    file = next(mine.glob("*.kernel"))
+    found = cache.parse(file.read_bytes())
+    content = json.dumps([found.symbols, found.returns, [*found.needs, "NRT_Allocate"]]).encode() + b"\n" + found.code
+    file.write_bytes(cache.HEADER + cache.hashlib.sha256(content).digest() + content)
+    with pytest.raises(SystemExit, match="NRT_Allocate"):
+        link(mine, tmp_path / "out", ())
+    assert not (tmp_path / "out").exists()
+    assert ALLOWED.isdisjoint({"NRT_Allocate", "numba_gil_ensure"})
+
+
+def test_the_library_needs_only_what_every_process_has(installed):
+    nm = shutil.which("nm")
+    if nm is None:
+        pytest.skip("needs nm, of binutils")
+    file = installed / "gridmodl" / "jit" / LIBRARY
+    listed = subprocess.run([nm, "-D", "--undefined-only", file], capture_output=True, text=True, check=True).stdout
+    names = {line.split()[-1].partition("@")[0] for line in listed.splitlines()}
+    made_by_the_linker = {"__cxa_finalize", "__gmon_start__", "_ITM_deregisterTMCloneTable", "_ITM_registerTMCloneTable"}
+    assert names - made_by_the_linker <= ALLOWED
+
+
+THREADS = """
+from concurrent.futures import ThreadPoolExecutor
+with ThreadPoolExecutor(8) as pool:
+    answer = sorted(set(pool.map(cost, ["gini", "bic"] * 40)))
+"""
+FORK = """
+import multiprocessing
+first = cost("gini")
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    answer = sorted(set(pool.map(cost, ["gini", "bic"] * 4)))
+"""
+LEAK = """
+import resource
+for _ in range(300): cost("gini")
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for _ in range(3_000): cost("gini")
+answer = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+"""
+
+
+@pytest.mark.parametrize("code", [THREADS, FORK], ids=["threads", "fork"])
+def test_many_at_once(installed, costs, code):
+    answer, used, warned, _ = ask(code, installed)
+    assert answer == sorted(costs)
+    assert used["plain"] == warned == []
+
+
+def test_calls_leave_nothing_behind(installed):
+    """Three thousand searches are more than ten thousand calls of kernels."""
+    megabytes, used, _, _ = ask(LEAK, installed)
+    assert used["plain"] == []
+    assert megabytes < 4.0
+
+
+def test_without_a_library_there_is_no_warning(tmp_path):
+    assert library.Library(tmp_path).refusal == "gridmodl was installed without it"
