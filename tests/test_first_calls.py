@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,8 +21,9 @@ from gridmodl.jit.tiers import compile_as
 from gridmodl.plugins import class_number, criterion_for, list_criteria
 
 REFUSED = library.library_facts()["refused"]
+HOME = os.environ.get("GRIDMODL_TESTED_HOME")  # folder of a wheel, whose library must answer
 pytestmark = pytest.mark.skipif(
-    REFUSED is not None, reason=f"the library is not used: {REFUSED}; make library builds it"
+    REFUSED is not None and HOME is None, reason=f"the library is not used: {REFUSED}; make library builds it"
 )
 
 rng = np.random.default_rng(7)
@@ -77,6 +80,12 @@ def others(monkeypatch):
     monkeypatch.setattr(Kernel, "_run_plain", lambda self, a: found.append(self.kernel.__name__) or run_plain(self, a))
     monkeypatch.setattr(cache, "write", lambda name, _: found.append(name))
     return found
+
+
+@pytest.mark.skipif(HOME is None, reason="for the wheel that .ci/run builds")
+def test_the_library_is_that_of_the_wheel():
+    assert REFUSED is None
+    assert Path(HOME).resolve() / "gridmodl" / "jit" == library.FOLDER
 
 
 @pytest.mark.parametrize(("problem", "criterion"), CASES)
