@@ -8,7 +8,7 @@ ASVFLAGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:  # two pips at work in one environment break it
-.PHONY: help demo test slow fuzz lint docs kernels bench bench-compare bench-stable bench-stable-write reproduce reproduce-quick clean
+.PHONY: help demo test slow fuzz lint docs library bench bench-compare bench-stable bench-stable-write reproduce reproduce-quick clean
 
 help:
 	@echo "make demo    find partitions of real data and print them"
@@ -17,7 +17,7 @@ help:
 	@echo "make fuzz MINUTES=10 SEED=0  random problems of every kind against enumeration; CASE=0:123 runs one again"
 	@echo "make lint    ruff and mypy"
 	@echo "make docs    these pages and the examples, to docs/_build/html/index.html"
-	@echo "make kernels the wheel gridmodl-kernels of compiled searches, to dist/ (see plugins/gridmodl-kernels)"
+	@echo "make library the kernels as machine code, which calls then use in place of numba's (some minutes; make clean removes it)"
 	@echo "make bench   benchmarks (asv); make bench ASVFLAGS=--quick runs each once"
 	@echo "make bench-compare BASE=rev BENCH=regex FACTOR=1.1  the same benchmarks at rev and at HEAD; fails where one got worse"
 	@echo "make bench-stable            prices and bytes against a committed baseline; -write writes it"
@@ -58,10 +58,9 @@ docs: .venv/.has-docs
 	@rm docs/_build/unfinished
 	@echo "open docs/_build/html/index.html"
 
-# All built-in criteria and problems, for the versions in .venv; KERNELFLAGS="--criterion modl --problem classes": less.
-KERNELFLAGS ?= --jobs 2
-kernels: .venv/.has-test
-	$(BIN)/python plugins/gridmodl-kernels/build_wheel.py --out dist $(KERNELFLAGS)
+# Into gridmodl/jit, as an installed gridmodl has it; an edited kernel or criterion is not found there, and compiled by numba.
+library: .venv/.has-test
+	$(BIN)/python -m gridmodl.building --out gridmodl/jit
 
 # asv keeps a file about the machine in HOME; this one stays with the results. Since 0.6 asv fails if a benchmark does.
 bench: .venv/.has-bench
@@ -104,6 +103,7 @@ reproduce-quick: .venv/.has-test .venv/.has-docs
 
 clean:
 	rm -rf .venv .pytest_cache .hypothesis .mypy_cache .ruff_cache .numba_cache asv_benchmarks/.asv build dist
+	rm -f gridmodl/jit/kernels.so gridmodl/jit/kernels.json
 	rm -rf docs/_build docs/api/generated docs/auto_examples
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

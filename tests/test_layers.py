@@ -22,7 +22,7 @@ LAYERS = [
     "averaging",
     "analysis density baselines evidence monitoring scorecard validation",
     "estimators report plot testing",
-    "cli __main__",
+    "cli __main__ building",
 ]
 LAYER = {name: i for i, names in enumerate(LAYERS) for name in names.split()}
 # Methods of public records may import upwards: `model.to_html()` is where users look for it.

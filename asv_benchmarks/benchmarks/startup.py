@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-from . import ratio
+from . import SMALL, ratio
 
 FIRST_RESULT = """
 import gridmodl
@@ -54,74 +54,93 @@ class FirstResult:
 
 # What a newcomer and the author of a criterion wait for, by name.
 FIRST_CALLS = {
-    "iris column": "gridmodl.optimize(iris[:, 2], species)",
-    "new criterion, iris column": "gridmodl.optimize(iris[:, 2], species, criterion=Counted())",
-    "20 small columns": "gridmodl.optimize_each(rng.normal(size=(150, 20)), species)",
-    "40 categories": "gridmodl.optimize(rng.integers(0, 40, 1_000).astype(str), rng.integers(0, 3, 1_000))",
-    "5,000 rows with proof": "gridmodl.optimize(x, y)",
-    "grid of iris": "gridmodl.optimize(iris[:, 2:], species)",
-    "joint grid of iris": "gridmodl.optimize(iris[:, 2:])",
-    "50,000 rows with proof": "gridmodl.optimize(*waves(50_000))",
-    "grid, 2,000 rows": "gridmodl.optimize(np.c_[x, rng.normal(size=5_000)][:2_000], y[:2_000])",
-    "joint grid, 2,000 rows": "gridmodl.optimize(np.c_[x, x**2 + rng.normal(size=5_000)][:2_000])",
-    "grouped, 2,000 rows": "gridmodl.optimize(x[:2_000], (x[:2_000] * 5).round().astype(str), target_kind='grouped')",
+    "first column": "gridmodl.optimize(x, y)",  # with proof
+    "first grid": "gridmodl.optimize(table, kind)",
+    "first joint": "gridmodl.optimize(table)",
+    "a new criterion's first grid": "gridmodl.optimize(table, kind, criterion=New)",
+    "an edited literal": "gridmodl.optimize(table, kind, criterion=New)",
 }
-SMALL_CALLS = list(FIRST_CALLS)[:7]
+N_COLUMN, N_GRID = (2_000, 60) if SMALL else (1_000_000, 2_000)  # rows; few enough to compile next to nothing
+KERNELS = ("library", "numba")  # from the library, or compiled: then the library is as if it were not there
 
 FIRST_CALL = """
-import resource
+import time
 import numpy as np
+import scipy.special
+rng = np.random.default_rng(0)
+x = rng.normal(size={n_column})
+y = (rng.random(len(x)) < 1 / (1 + np.exp(-2 * np.sin(3 * x)))).astype(int)
+table = np.c_[x, x**2 + rng.normal(size=len(x))][:{n_grid}]
+kind = y[:{n_grid}]
+begun = time.process_time()
+import math
 import gridmodl
+if {kernels!r} == "numba":
+    from gridmodl.jit import library
+    library.the_library = lambda: None
 
-class Counted(gridmodl.Criterion):
-    name, problems = "counted", {{"classes"}}
+class New(gridmodl.Criterion):
+    name, problems = "new", {{"classes", "grid"}}
 
     @staticmethod
     def cell(p, cell):
-        return 3.0 + cell.rows - (cell.counts * cell.counts).sum() / cell.rows
+        cost = {literal} * (p.n_classes - 1) * p.log_rows
+        for n in cell.counts:
+            if n > 0:
+                cost -= 2.0 * n * math.log(n / cell.rows)
+        return cost
 
-def waves(n):
-    x = rng.normal(size=n)
-    return x, (rng.random(n) < 1 / (1 + np.exp(-2 * np.sin(3 * x)))).astype(int)
-
-rng = np.random.default_rng(0)
-species = np.repeat(["setosa", "versicolor", "virginica"], 50)
-iris = np.repeat([[5.0, 3.4, 1.5, 0.2], [5.9, 2.8, 4.3, 1.3], [6.6, 3.0, 5.6, 2.0]], 50, axis=0)
-iris = (iris + rng.normal(size=(150, 4)) * [0.4, 0.3, 0.3, 0.15]).round(1)  # like it
-x, y = waves(5_000)
-{}
-used = resource.getrusage(resource.RUSAGE_SELF)
-print(used.ru_utime + used.ru_stime)
+{call}
+print(time.process_time() - begun)
 """
 
 
-def first_call(name, mode="auto"):
-    """Processor seconds from the start of Python to the result, where nothing was compiled before."""
+def first_call(name, kernels):
+    """Processor seconds of a call in a fresh process, imports of numpy and scipy left out, where nothing was compiled.
+
+    An edit finds what the criterion compiled before it.
+    """
     with tempfile.TemporaryDirectory() as empty:
-        variables = os.environ | {"NUMBA_CACHE_DIR": empty, "GRIDMODL_COMPILE": mode, "GRIDMODL_QUIET": "1"}
-        command = [sys.executable, "-W", "ignore", "-c", FIRST_CALL.format(FIRST_CALLS[name])]
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=variables)
+        variables = os.environ | {"NUMBA_CACHE_DIR": empty, "GRIDMODL_COMPILE": "auto", "GRIDMODL_QUIET": "1"}
+        for literal in (1.0, 1.25) if name == "an edited literal" else (1.0,):
+            facts = {"n_column": N_COLUMN, "n_grid": N_GRID, "kernels": kernels, "literal": literal}
+            command = [sys.executable, "-W", "ignore", "-c", FIRST_CALL.format(call=FIRST_CALLS[name], **facts)]
+            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=variables)
     return float(done.stdout)
 
 
+def why_not_used():
+    """Why there is no library, or None."""
+    from gridmodl.jit.library import library_facts
+
+    return library_facts()["refused"]
+
+
 class FirstCall:
-    """Small work; `python -m benchmarks.startup` tells of all, and what compiling everything at once would take."""
+    """`python -m benchmarks.startup` prints them as a table."""
 
-    params = SMALL_CALLS
-    param_names = ["call"]
+    params = [list(FIRST_CALLS), list(KERNELS)]
+    param_names = ["call", "kernels"]
 
-    def track_seconds(self, call):
-        return first_call(call)
+    def setup(self, call, kernels):
+        if kernels == "library" and why_not_used() is not None:
+            raise NotImplementedError(f"the library is not used: {why_not_used()}; make library builds it")
 
-    # Target: 1.5 for the column of iris, 4 for 5,000 rows and for a new criterion.
+    def track_seconds(self, call, kernels):
+        return first_call(call, kernels)
+
+    # Targets with the library: 2.0, 1.5, 1.2, 3.0, 2.5.
     track_seconds.unit = "processor seconds"
 
 
 def main():
-    print(f"{'first call, processor seconds':32}{'auto':>8}{'always':>8}{'ratio':>8}")
+    absent = why_not_used()
+    if absent is not None:
+        print(f"the library is not used: {absent}; make library builds it")
+    print(f"{'processor seconds':32}{'library':>10}{'numba':>10}")
     for name in FIRST_CALLS:
-        auto, always = first_call(name), first_call(name, "always")
-        print(f"{name:32}{auto:8.1f}{always:8.1f}{auto / always:8.2f}", flush=True)
+        with_library = "-" if absent is not None else f"{first_call(name, 'library'):.2f}"
+        print(f"{name:32}{with_library:>10}{first_call(name, 'numba'):10.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from oracles import naive
 
 import gridmodl
 from gridmodl import Criterion, plugins
-from gridmodl.analysis import warming
+from gridmodl.building import calls
 from gridmodl.criteria.modl import Modl
 from gridmodl.plugins import criterion_for, problem_with_class
 from gridmodl.terms import gradient
@@ -295,12 +295,12 @@ def test_the_parts_of_a_target_have_no_roles():
     assert "given_target of criterion 'grouped-roles' declares class_roles=True" in problem_with_class(Grouped)
 
 
-def test_kernels_are_compiled_ahead_for_the_classes_that_are_needed(monkeypatch):
+def test_the_library_is_built_for_the_classes_that_are_needed(monkeypatch):
     found = plugins._registry()
     monkeypatch.setattr(plugins, "_registry", lambda: {**found, "uplift": {"classes": Uplift, "grid": Uplift}})
-    data = warming._columns_for("uplift", "classes")
+    data = calls._columns_for("uplift", "classes")
     assert [len(np.unique(data[name])) for name in "yt"] == [4, 4]
     monkeypatch.setenv("GRIDMODL_COMPILE", "never")
-    warming.categories("uplift")
-    assert warming._columns_for("modl", "classes")["y"].dtype == bool
+    calls.categories("uplift")
+    assert calls._columns_for("modl", "classes")["y"].dtype == bool
     assert criterion_for("modl", "classes") == Modl()
