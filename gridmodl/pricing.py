@@ -22,6 +22,7 @@ from gridmodl.terms import (
     DOMAIN,
     Cell,
     Criterion,
+    Params,
     Part,
     Problem,
     Shape,
@@ -185,9 +186,10 @@ def check_term(criterion: Criterion, term: str, *arguments: Any) -> None:
     """Call a plain term twice; raise TermError unless it returns the same finite number and leaves its arrays alone."""
     name = criterion.name
     arrays = [
-        (type(record).__name__, field, array, array.tobytes())
-        for record in arguments
-        if isinstance(record, tuple)
+        (type(given).__name__, field, array, array.tobytes())
+        for given in arguments
+        if isinstance(given, tuple)
+        for record in [given.own if isinstance(given, Params) else given]
         for field, array in zip(record._fields, record, strict=True)  # type: ignore[attr-defined]  # a NamedTuple
         if isinstance(array, np.ndarray)
     ]
@@ -200,7 +202,7 @@ def check_term(criterion: Criterion, term: str, *arguments: Any) -> None:
         raise TermError(f"term {term!r} of criterion {name!r} returned {price!r}; a term returns a finite number")
     for record, field, array, before in arrays:
         if array.tobytes() != before:
-            what = f"p.{field}" if record.startswith("Params") else f"{record.lower()}.{field}"
+            what = f"p.{field}" if record == "Params" else f"{record.lower()}.{field}"
             raise TermError(
                 f"term {term!r} of criterion {name!r} writes into {what}, which the search goes on with; keep what you "
                 "compute in variables of its own"

@@ -33,12 +33,11 @@ from numba.np import numpy_support
 from gridmodl.clock import begin_compiling, end_compiling
 from gridmodl.jit.cache import Object
 from gridmodl.jit.digest import Reachable, copied
-from gridmodl.jit.engine import Target
+from gridmodl.jit.engine import Processor
 from gridmodl.jit.open_terms import (
     OPEN,
     PREFIX,
     PYTHON,
-    REAL,
     WORD,
     address_caller,
     entries,
@@ -129,10 +128,17 @@ class Binder:
         """The compiled copy of a plain function."""
         if (function, inline) not in self.helpers:
             reachable = Reachable(function, self.replaced, inline)
-            uses = reachable.uses[function]
-            names = {name: self._value(value, reachable) for name, value in uses.names.items()}
-            copy = copied(function, names, [self._value(value, reachable) for value in uses.closure])
-            self.helpers[function, inline] = _make_helper(copy, inline, self.allocates)
+            is_shared = function.__module__.startswith("gridmodl.") and self.replaced.keys().isdisjoint(reachable.uses)
+            key = (function, inline, self.allocates)
+            made = _shared.get(key) if is_shared else None
+            if made is None:
+                uses = reachable.uses[function]
+                names = {name: self._value(value, reachable) for name, value in uses.names.items()}
+                copy = copied(function, names, [self._value(value, reachable) for value in uses.closure])
+                made = _make_helper(copy, inline, self.allocates)
+            if is_shared:
+                _shared[key] = made
+            self.helpers[function, inline] = made
         return self.helpers[function, inline]
 
     def _value(self, value: Any, reachable: Reachable) -> Any:
@@ -142,6 +148,7 @@ class Binder:
         return self.helper(value, value in reachable.inlined) if is_helper else value
 
 
+_shared: dict[tuple[Any, bool, bool], Any] = {}  # helpers of gridmodl that call nothing that is replaced
 _open_binder = Binder({**OPEN, **PYTHON})
 kept: dict[str, tuple[bytes, str]] | None = None  # while the library is built: kernels by symbol, and what they return
 
@@ -165,7 +172,7 @@ def _lowered(function: Any, kinds: tuple[Any, ...], allocates: bool = False) -> 
 # Kernels.
 
 
-def compile_kernel(kernel: Callable[..., Any], arguments: tuple[Any, ...], symbol: str, target: Target) -> Object:
+def compile_kernel(kernel: Callable[..., Any], arguments: tuple[Any, ...], symbol: str, target: Processor) -> Object:
     """Compile a kernel for arguments of these types, with its terms open."""
     with compiling():
         try:
@@ -285,7 +292,7 @@ def _returns(kind: Any) -> str:
 # Terms of a criterion.
 
 
-def compile_terms(p: Params, prefix: str, target: Target) -> Object:
+def compile_terms(p: Params, prefix: str, target: Processor) -> Object:
     """Compile the terms that the criterion of `p` writes, for fields of the types that `p` has."""
     with compiling():
         module = terms_module(p)
@@ -322,7 +329,7 @@ def _terms_module(p: Params, allocates: bool) -> Any:
 # LLVM.
 
 
-def inlined_kernel(code: bytes, returns: str, p: Params, old: str, symbol: str, target: Target) -> Object:
+def inlined_kernel(code: bytes, returns: str, p: Params, old: str, symbol: str, target: Processor) -> Object:
     """The kernel of the bit `code`, there named `old`, with the terms of the criterion of `p` written into it."""
     with compiling():
         module = llvm.parse_bitcode(code)
@@ -336,7 +343,7 @@ def inlined_kernel(code: bytes, returns: str, p: Params, old: str, symbol: str, 
         return _finished(module, {"kernel": symbol}, returns, target)
 
 
-def _finished(module: Any, symbols: dict[str, str], returns: str, target: Target) -> Object:
+def _finished(module: Any, symbols: dict[str, str], returns: str, target: Processor) -> Object:
     """Optimise a module and write the object, in which only the functions of `symbols` are known to others."""
     kept = set(symbols.values())
     for function in module.functions:

@@ -13,7 +13,7 @@ import llvmlite.binding as llvm
 _lock = threading.RLock()  # of LLVM's engine: two threads may load kernels at once
 
 
-class Target:
+class Processor:
     """Processor that code is made for.
 
     Parameters
@@ -53,9 +53,9 @@ class Target:
 
 
 @functools.cache
-def this_processor() -> Target:
-    """The `Target` of this machine."""
-    return Target()
+def this_processor() -> Processor:
+    """The `Processor` of this machine."""
+    return Processor()
 
 
 @functools.cache

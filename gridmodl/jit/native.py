@@ -313,7 +313,8 @@ class Known:
     @functools.cached_property
     def digest(self) -> str:
         """Digest of everything that the terms can reach."""
-        return _short(" ".join(digest_of(reachable) for reachable in self.reachable))
+        with naming(self.watch.criterion):
+            return _short(" ".join(digest_of(reachable) for reachable in self.reachable))
 
     def name_for(self, criterion: type[Criterion], layout: str) -> str:
         """Name on disk of these terms for fields of certain types."""

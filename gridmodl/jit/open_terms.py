@@ -84,7 +84,9 @@ def _caller(name: str) -> Any:
     def call(typing_context: Any, p: Any, *given: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             slots = builder.extract_value(values[0], p.fields.index("slots"))
-            flat = [builder.ptrtoint(context.make_array(p[p.fields.index("slots")])(context, builder, slots).data, WORD)]
+            flat = [
+                builder.ptrtoint(context.make_array(p[p.fields.index("slots")])(context, builder, slots).data, WORD)
+            ]
             for wanted, kind, value in zip(ARGUMENTS[name], given, _each(builder, values[1:], given), strict=True):
                 flat += _flattened(context, builder, name, wanted, kind, value)
             function_type = ir.FunctionType(REAL, [value.type for value in flat])

@@ -9,9 +9,9 @@ from numba.core import event
 from numba.core.runtime import _nrt_python, rtsys
 
 from gridmodl.jit import compiler
+from gridmodl.jit.arguments import canonical, describe
 from gridmodl.jit.engine import load_object, this_processor
 from gridmodl.jit.native import Code, Native
-from gridmodl.jit.arguments import canonical, describe
 from gridmodl.jit.template import inlined
 
 SIZE = 100_000

@@ -102,7 +102,13 @@ def installed(objects, tmp_path):
 
 @pytest.fixture(scope="module")
 def costs():
-    return json.loads(process(f"{COMPILE.partition('from gridmodl.building')[0]}\nimport json\n" + TWO_COSTS, PACKAGE.parent, GRIDMODL_COMPILE="never"))
+    return json.loads(
+        process(
+            f"{COMPILE.partition('from gridmodl.building')[0]}\nimport json\n" + TWO_COSTS,
+            PACKAGE.parent,
+            GRIDMODL_COMPILE="never",
+        )
+    )
 
 
 TWO_COSTS = """
@@ -252,7 +258,12 @@ def test_the_library_needs_only_what_every_process_has(installed):
     file = installed / "gridmodl" / "jit" / LIBRARY
     listed = subprocess.run([nm, "-D", "--undefined-only", file], capture_output=True, text=True, check=True).stdout
     names = {line.split()[-1].partition("@")[0] for line in listed.splitlines()}
-    made_by_the_linker = {"__cxa_finalize", "__gmon_start__", "_ITM_deregisterTMCloneTable", "_ITM_registerTMCloneTable"}
+    made_by_the_linker = {
+        "__cxa_finalize",
+        "__gmon_start__",
+        "_ITM_deregisterTMCloneTable",
+        "_ITM_registerTMCloneTable",
+    }
     assert names - made_by_the_linker <= ALLOWED
 
 
