@@ -30,7 +30,7 @@ IN_WHEEL = "gridmodl/jit"
 LINKER = "cc"
 
 
-def get_requires_for_build_wheel(config_settings: dict[str, Any] | None = None) -> list[str]:
+def get_requires_for_build_wheel(config_settings: dict[str, Any] | None = None) -> list[str]:  # type: ignore[no-redef]
     """What must be installed to build a wheel, here: with the library, all that gridmodl needs, and scikit-learn."""
     needed = hatchling.build.get_requires_for_build_wheel(config_settings)
     return needed if reason_of_platform() is not None else [*needed, *compiled_with()]
