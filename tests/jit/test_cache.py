@@ -302,12 +302,12 @@ def test_records_with_other_fields_are_other_signatures():
 THREADS = """
 from concurrent.futures import ThreadPoolExecutor
 with ThreadPoolExecutor(8) as pool:
-    asked = [pool.submit(price, x, {'x0': [3.5]}, y, criterion=c) for c in ('gini', 'aic') for _ in range(8)]
+    asked = [pool.submit(price, x, y, {'x0': [3.5]}, criterion=c) for c in ('gini', 'aic') for _ in range(8)]
     answer = [future.result() for future in asked]
 """
 LOKY = """
 from joblib import Parallel, delayed
-asked = [delayed(price)(x, {'x0': [3.5]}, y, criterion=c) for c in ('gini', 'aic') for _ in range(8)]
+asked = [delayed(price)(x, y, {'x0': [3.5]}, criterion=c) for c in ('gini', 'aic') for _ in range(8)]
 answer = Parallel(n_jobs=4, backend='loky')(asked)
 """
 FORK = """
@@ -315,7 +315,7 @@ import multiprocessing
 answer = [price(x, y, {'x0': [3.5]}, criterion='gini')] * 4
 with multiprocessing.get_context('fork').Pool(4) as pool:
     criteria = [{'criterion': c} for c in ('gini', 'aic') for _ in range(8)]
-    asked = [pool.apply_async(price, (x, {'x0': [3.5]}, y), c) for c in criteria]
+    asked = [pool.apply_async(price, (x, y, {'x0': [3.5]}), c) for c in criteria]
     answer = [future.get() for future in asked]
 """
 
