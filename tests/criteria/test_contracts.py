@@ -135,7 +135,7 @@ def price_of_groups(name, values, groups, target):
 
 
 def keeps(values, groups, max_parts, min_rows):
-    """Whether there is one group, or those that hold more than missing values, which no limit moves, keep the limits."""
+    """Whether the groups keep the limits, of which missing values alone are exempt, and so is a single group."""
     rows = Counter(naive.group(values, groups))
     limited = [rows[i] for i, group in enumerate(groups) if list(group) != [None]]
     return len(groups) == 1 or (len(limited) <= max_parts and min(limited) >= min_rows)
