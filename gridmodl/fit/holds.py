@@ -101,7 +101,7 @@ def _hold_groups(
     groups: tuple[tuple[Any, ...], ...],
     given: ColumnOptions,
     limits: Limits,
-) -> HeldColumn | None:
+) -> HeldColumn:
     """What a categorical column keeps: special groups, and missing values if they are apart."""
     number = {value: i for i, group in enumerate(groups) for value in group}
     special = np.array([number.get(value, FREE) for value in column.values], dtype=np.int64)
@@ -131,7 +131,7 @@ def _hold_groups(
 
 def _hold_intervals(
     column: Numbers, task: GridTask, k: int, codes: Special, given: ColumnOptions, limits: Limits
-) -> HeldColumn | None:
+) -> HeldColumn:
     """What a numerical column keeps: special codes, missing values if they are apart, fixed and allowed bounds."""
     n_missing = int(column.missing is not None and bool(column.missing.any()))
     values = _values_of(column, task, k, n_missing)
