@@ -166,7 +166,8 @@ def _arrow_column(raw: Raw, name: Name) -> Any:
     import pyarrow as pa
 
     array = None
-    if isinstance(raw, np.ndarray) or isinstance(raw.dtype, nw.Unknown):
+    # polars knows what it has, and makes an array of float32 of a column of nulls alone.
+    if isinstance(raw, np.ndarray) or (isinstance(raw.dtype, nw.Unknown) and not raw.implementation.is_polars()):
         array = _known_unit(array_of(raw), name)
     try:
         found = raw.to_arrow() if array is None else pa.array(array, from_pandas=True)  # type: ignore[union-attr]
