@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeVar
 
 from gridmodl.jit.tiers import pace
@@ -49,6 +50,7 @@ class _Compiled(NamedTuple):
 # There is one compile at a time, because numba has one lock for all threads. The record is replaced as a whole.
 _compiled = _Compiled(0.0, None)
 
+_current: ContextVar[Clock | None] = ContextVar("gridmodl_clock", default=None)  # of the work that this thread does
 _clocks_by_thread: dict[int, tuple[Clock, ...]] = {}  # clocks with a progress callback, by thread
 
 
@@ -69,6 +71,11 @@ def end_compiling() -> None:
 def is_compiling() -> bool:
     """Whether any thread of this process compiles."""
     return _compiled.since is not None
+
+
+def current_clock() -> Clock | None:
+    """The clock of the work that this thread does, if that may be cut short; see `Clock.governing`."""
+    return _current.get()
 
 
 class Clock:
@@ -126,6 +133,22 @@ class Clock:
     def is_late(self) -> bool:
         """Whether the time limit is reached."""
         return self.time_limit is not None and self._seconds >= self.time_limit
+
+    def must_end(self, seconds: float) -> str | None:
+        """Why work that has no result yet must end, or None: a time limit leaves it so many `seconds` more."""
+        if not self.look():
+            return None
+        late = 0.0 if self.time_limit is None else self._seconds - self.time_limit
+        return None if self.stopped == "time limit" and late < seconds else self.stopped
+
+    @contextlib.contextmanager
+    def governing(self) -> Iterator[None]:
+        """Make this the `current_clock` while the block runs, which queries of engines ask."""
+        token = _current.set(self)
+        try:
+            yield
+        finally:
+            _current.reset(token)
 
     def child(self) -> Clock:
         """Make a clock for one of many columns: it starts now, stops with this clock, and reports to no callback."""
@@ -239,7 +262,7 @@ def _remaining_seconds(seconds: float, before: float | None, now: float | None) 
 #
 # A single thread is used for a single job too, so that the user's own thread receives Ctrl-C. Ctrl-C stops the clock,
 # and every column returns its best result so far. Columns that have not begun are still read; a second Ctrl-C cancels
-# them.
+# them. Columns that an engine would have to count are not.
 
 Answer = TypeVar("Answer")
 Key = TypeVar("Key", bound=Hashable)
@@ -248,7 +271,7 @@ Key = TypeVar("Key", bound=Hashable)
 def in_threads(work: Callable[[Key], Answer], names: list[Key], n_threads: int, clock: Clock) -> dict[Key, Answer]:
     """Call `work` for each of `names` in `n_threads` threads; return the results by name, in the order of `names`."""
     with ThreadPoolExecutor(n_threads, "gridmodl") as pool:
-        futures = {name: pool.submit(work, name) for name in names}
+        futures = {name: pool.submit(_governed, work, name, clock) for name in names}
         try:
             _report_each(futures, clock)
         except KeyboardInterrupt:
@@ -261,6 +284,12 @@ def in_threads(work: Callable[[Key], Answer], names: list[Key], n_threads: int, 
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _governed(work: Callable[[Key], Answer], name: Key, clock: Clock) -> Answer:
+    """Call `work`, whose queries ask the clock."""
+    with clock.governing():
+        return work(name)
 
 
 def _report_each(futures: Mapping[Key, Future[Any]], clock: Clock) -> None:

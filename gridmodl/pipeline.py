@@ -14,6 +14,7 @@ from gridmodl.clock import Clock, Progress, in_threads
 from gridmodl.data.columns import ColumnWarning, error_beside_name
 from gridmodl.data.counts import Counts
 from gridmodl.data.frames import Name
+from gridmodl.data.remote.queries import raise_interrupt, raising_interrupts
 from gridmodl.data.table import read_table
 from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.fit.build import check_classes, check_grid_options, check_names
@@ -202,7 +203,8 @@ def optimize(
         their share of all rows if it is a float below 1.
     time_limit : float, optional
         Seconds, counted from the call, after which the best partition so far is returned; Ctrl-C returns it too.
-        Compiling, at the first use of a criterion, does not count.
+        Compiling, at the first use of a criterion, does not count. A lazy frame that is not counted within a second
+        more is an error, and Ctrl-C raises KeyboardInterrupt until it is.
     random_state : int, optional
         Seed of the search for a grid; None draws a fresh seed. The search of a single column with classes uses no
         random numbers.
@@ -236,10 +238,11 @@ def optimize(
     check_placement(placement)
     check_seed(random_state)
     n_threads = checked_jobs(n_jobs)
-    counted = counted_data(data, target, weights, target_kind, unlabelled, placement, event, needs_target=False)
+    with clock.governing():
+        counted = counted_data(data, target, weights, target_kind, unlabelled, placement, event, needs_target=False)
     if counted is not None:
         refuse_periods(stable_over, min_period_rows)
-        with showing(progress, clock):
+        with showing(progress, clock), clock.governing(), raising_interrupts():
             return lazy_model(*counted, options, random_state, clock, n_threads)
     table = read_table(data, target, weights, target_kind, unlabelled, placement, event, stable_over)
     options = with_period_rows(options, table)
@@ -296,7 +299,9 @@ def optimize_each(
         As in `optimize`, for each column.
     time_limit : float, optional
         Seconds for all columns together. Columns that begin later are read and get one part, and their ``stopped`` says
-        so. Ctrl-C does the same; a second Ctrl-C, while many long columns are read, raises KeyboardInterrupt.
+        so. Ctrl-C does the same; a second Ctrl-C, while many long columns are read, raises KeyboardInterrupt. Columns
+        that an engine has not counted within a second after the limit, or at Ctrl-C, are in ``Models.errors``; if none
+        was counted, the error, or KeyboardInterrupt, is raised.
     n_jobs : int
         Number of threads, -1 for one per core.
     on_error : {"warn", "ignore", "raise"}
@@ -336,7 +341,8 @@ def optimize_each(
             "of all columns"
         )
     given = checked_mapping("partitions", partitions)
-    counted = counted_data(data, target, weights, target_kind, unlabelled, placement, event)
+    with clock.governing():
+        counted = counted_data(data, target, weights, target_kind, unlabelled, placement, event)
     if counted is not None:
         refuse_periods(stable_over, min_period_rows)
         rows, read = counted
@@ -382,6 +388,7 @@ def kept_models(answers: Mapping[Name, Model | Exception], on_error: str, frame:
     errors = {name: answer for name, answer in answers.items() if isinstance(answer, Exception)}
     models = {name: answer for name, answer in answers.items() if isinstance(answer, Model)}
     if errors and (on_error == "raise" or not models):
+        raise_interrupt(errors.values())
         raise next(iter(errors.values()))
     if on_error == "warn":
         for name, error in errors.items():

@@ -241,6 +241,14 @@ def criterion_of(name: str, options: Mapping[str, Any], problem: str) -> Criteri
     return criterion_for(get_criterion(name, **options), problem)
 
 
+def criterion_of_model(model: Any) -> Criterion:
+    """The criterion that found a model: of this process, if the model was made in it, else the installed one."""
+    if model._source is not None and model._source[1].name == model.criterion:  # it need not be installed
+        found: Criterion = model._source[1]
+        return found
+    return criterion_of(model.criterion, model.options, model.problem)
+
+
 def _family(name: str) -> dict[str, type[Criterion]]:
     """Criterion classes with this name, by problem."""
     registry = _registry()

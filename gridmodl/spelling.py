@@ -36,6 +36,8 @@ ARGUMENTS = {
     "min_interval_frequency min_group_frequency min_bin_pct",
     'min_events=("event", n)': "min_bin_n_event",
     "min_events": "min_bin_n_nonevent",
+    'placement="short"': "split_digits",
+    "unknown": "cat_unknown handle_unknown",
     "min_difference": "min_event_rate_diff",
     "fixed": "user_splits_fixed",
     "allowed": "user_splits",
@@ -53,6 +55,10 @@ ARGUMENTS = {
 NOT_NEEDED = {  # why there is no such argument
     "all bounds are tried, there are no bins before": "max_n_prebins prebinning_method min_prebin_size jump subsample",
     "the number of parts has no lower limit; fixed= has bounds that stay": "min_n_bins",
+    "a part stays if it pays under the criterion, and no test decides": "max_pvalue max_pvalue_policy p_value",
+    "the size of parts has no upper limit": "max_bin_size max_bin_n_event max_bin_n_nonevent",
+    "rare categories share a group if that pays; min_rows= is the least size of a group": "cat_cutoff rare_threshold",
+    "weights= are whole numbers of rows, and classes are never weighed": "class_weight",
     "the result is a Model, whose partitions have bounds and labels": "retbins labels precision right include_lowest",
 }
 # Words for values:
@@ -72,6 +78,7 @@ VALUES = {
     "x2": "chi2 chisq chi_square",
     "bayesian-blocks": "bayesian_blocks blocks",
     "apart": "separate own",
+    "onehot": "onehot-dense one-hot one_hot dummy dummies",  # dense unless sparse_output=True
 }
 
 

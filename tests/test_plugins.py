@@ -10,7 +10,9 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -829,6 +831,7 @@ NEEDING = {
     "coarsen": lambda them: them["joint"].coarsen(max_cells=2),
     "compare": lambda them: them["one"].compare({"x": them["rows"]["x"]}, them["y"]),
     "compare of a grid": lambda them: them["grid"].compare(them["rows"], them["y"]),
+    "smoothing": lambda them: them["one"].predict_proba({"x": them["rows"]["x"]}, smoothing=True),
     "bands": lambda them: them["average"].band([1.0]),
     "sample of an average": lambda them: them["average"].sample(2),
 }
@@ -853,6 +856,32 @@ def test_a_model_of_an_absent_plugin_cannot_be_checked_and_is_not_called_wrong(o
     lazy = pl.LazyFrame({**rows, "y": target})
     with pytest.raises(MissingCriterion, match=said):
         gridmodl.verify(model, lazy, "y")
+
+
+def test_a_model_of_a_class_that_is_not_installed_is_checked_in_its_process():
+    class Own(Criterion):
+        """A class of a notebook."""
+
+        name = "own"
+        problems: ClassVar = {"classes"}
+
+        @staticmethod
+        def cell(p, cell):
+            return float(p.n_classes * 3 + (min(cell.counts[0], cell.counts[1])))
+
+        @staticmethod
+        def predictive(p, cell, c):
+            return (cell.counts[c] + 2.0) / (cell.rows + 4.0)
+
+    x = np.arange(40.0)
+    y = x > 20
+    model = gridmodl.optimize(x, y, criterion=Own())
+    assert gridmodl.verify(model, x, y)
+    assert not gridmodl.verify(replace(model, cost=model.cost - 1.0), x, y)
+    np.testing.assert_allclose(model.predict_proba([1.0], smoothing=True), [[23 / 25, 2 / 25]])
+    read = gridmodl.Model.from_json(model.to_json())
+    with pytest.raises(MissingCriterion, match="criterion 'own', which found the model, is not installed here"):
+        gridmodl.verify(read, x, y)
 
 
 def test_what_needs_no_price_works_without_the_plugin(orphans):

@@ -16,7 +16,7 @@ of parts so far and the next part give the next number, as far as that combinati
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -231,7 +231,7 @@ class GridAverage:
     def column_weights(self) -> dict[Name, float]:
         """Sum of the weights of the grids that use each column."""
         grid = np.repeat(np.arange(len(self)), np.diff(self._steps.grid_at))
-        weights = np.bincount(self._steps.column, self._weights()[grid], len(self.partitions))
+        weights = np.bincount(self._steps.column, self.weights[grid], len(self.partitions))
         return dict(zip(self.partitions, weights.tolist(), strict=True))
 
     def predict_proba(
@@ -257,7 +257,7 @@ class GridAverage:
         walk = np.empty((2, int(widths.max()) + 1), dtype=np.int64)
         for begin in range(0, n_rows, BLOCK):
             block = np.ascontiguousarray(codes[:, begin : begin + BLOCK])
-            add(self._steps, self._weights(), self.shares, block, walk, found[begin : begin + BLOCK])
+            add(self._steps, self.weights, self.shares, block, walk, found[begin : begin + BLOCK])
         return found / found.sum(axis=1, keepdims=True)  # the sums differ from 1 by rounding
 
     def _codes(self, columns: Mapping[Name, Any], policy: Policy, n_rows: int) -> NDArray[np.int32]:
@@ -274,9 +274,31 @@ class GridAverage:
             codes[k] = np.where(parts >= 0, parts, n_parts + 1)
         return codes
 
-    def _weights(self) -> NDArray[np.float64]:
-        """Weight of each grid; the weights sum to 1."""
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """Weight of each grid; they sum to 1."""
         return np.asarray(self._savings / self._savings.sum())
+
+    def cells(self) -> Iterator[Cells]:
+        """The cells of each grid, with the columns that it uses."""
+        steps, names = self._steps, tuple(self.partitions)
+        cell_end, step_end = (
+            np.append(steps.cell_at[1:], len(steps.rows)),
+            np.append(steps.step_at[1:], len(steps.step)),
+        )
+        for g in range(len(self)):
+            of_grid = slice(steps.cell_at[g], cell_end[g])
+            number, parts = np.arange(of_grid.stop - of_grid.start), []
+            for i in range(steps.grid_at[g + 1] - 1, steps.grid_at[g] - 1, -1):  # from the last variable to the first
+                step = steps.step[steps.step_at[i] : step_end[i]]
+                entries = np.flatnonzero(step >= 0)
+                entry_of = np.empty(len(entries), dtype=np.int64)
+                entry_of[step[entries]] = entries
+                number, part = np.divmod(entry_of[number], steps.n_parts[i])
+                parts.append(part)
+            counts = np.rint(steps.shares[of_grid] * steps.rows[of_grid, None]).astype(np.int64)
+            used = steps.column[steps.grid_at[g] : steps.grid_at[g + 1]]
+            yield Cells(tuple(names[k] for k in used.tolist()), np.column_stack(parts[::-1]), counts)
 
 
 def add_shares(steps: Any, weights: Any, overall: Any, codes: Any, walk: Any, found: Any) -> None:

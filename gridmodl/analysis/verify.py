@@ -36,13 +36,13 @@ from gridmodl.model.file import ModelFileError
 from gridmodl.model.file.checks import check_certificate
 from gridmodl.model.model import Model
 from gridmodl.model.partition import Partition
-from gridmodl.plugins import MissingCriterion, criterion_of
+from gridmodl.plugins import MissingCriterion, criterion_of_model
 from gridmodl.search import Search
 from gridmodl.search.column.exact import AllBounds, Branches, can_prune
 from gridmodl.search.column.shares import is_enough, share_line
 from gridmodl.search.moves import Limits, is_cheaper
 from gridmodl.search.proof import LIMITED, SLOPES, SPANS, Certificate
-from gridmodl.search.rules import ANY_ORDER, keeps_order
+from gridmodl.search.rules import ANY_ORDER, NO_RULES, keeps_order
 from gridmodl.search.task import Task
 from gridmodl.spelling import check_columns, did_you_mean
 from gridmodl.terms import PROBLEMS, Criterion
@@ -163,7 +163,7 @@ def table_for(
 def _criterion(model: Model) -> Criterion:
     """The criterion of a model; raise MissingCriterion if it is not installed."""
     try:
-        return criterion_of(model.criterion, model.options, model.problem)
+        return criterion_of_model(model)
     except MissingCriterion as error:
         raise MissingCriterion(f"the model cannot be checked here: {error}") from None
 
@@ -346,11 +346,11 @@ def _wrong_proof(model: Model, table: Table, criterion: Criterion) -> str | None
     if wrong:
         return wrong
     clock = Clock()
-    tasks = _lines(column, rows, criterion, options, limits, clock, certificate.method == SLOPES)
+    has_runs, has_widths = bool(certificate.slopes) or certificate.method == SLOPES, rows.problem.flags.has_widths
+    tasks = _lines(column, rows, criterion, options, limits, clock, has_runs)
     if tasks and tasks[0].n_atoms > 0:
-        if len(tasks) > 1 and (certificate.slopes or certificate.method == SLOPES):
+        if len(tasks) > 1 and has_runs:
             return "the runs of the certificate are of one search; with missing values apart or not, there are two"
-        has_runs, has_widths = certificate.slopes or certificate.method == SLOPES, rows.problem.flags.has_widths
         wrong = _wrong_runs(certificate, tasks[0], has_widths) if has_runs else None
         if wrong or certificate.method == SLOPES:
             return wrong
@@ -451,7 +451,7 @@ def _lines(
 ) -> list[Task]:
     """Tasks of the intervals, or of the values sorted by share, that were searched; empty if there are none.
 
-    A proof `by_runs` is one of limits on parts alone, whatever the limits on neighbours.
+    Runs are of limits on parts alone, whatever the limits on neighbours: a proof has none, or is one `by_runs`.
     """
     if isinstance(column, Numbers):
         ways = interval_tasks(column, table, criterion, options, limits, clock, may_stop=False)
@@ -460,6 +460,8 @@ def _lines(
         tasks = [replace(way.task, rules=way.task.rules.windows_only()) for way in ways]
         return [task for task in tasks if task.n_atoms == 0 or task.can_keep_fixed]
     tasks = [way.task for way in value_tasks(column, table, criterion, options, limits, clock)]
+    if by_runs:
+        tasks = [replace(task, rules=NO_RULES) for task in tasks]
     if not all(task.n_atoms and task.rules.is_nothing and is_enough(task) for task in tasks):
         return []
     lines = [share_line(task) for task in tasks]

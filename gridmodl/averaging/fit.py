@@ -20,6 +20,7 @@ from gridmodl.data.counts import Counts
 from gridmodl.data.frames import Name
 from gridmodl.data.line import Line
 from gridmodl.data.numbers import Numbers
+from gridmodl.data.remote.queries import raise_interrupt
 from gridmodl.data.table import Table, read_table
 from gridmodl.data.targets import NOT_GIVEN
 from gridmodl.fit.build import check_names, check_option_names, encoded_column
@@ -131,11 +132,12 @@ def average(
     _check_monotone(monotone)
     options = checked_options(criterion, kinds=kinds, order=order, special=special, max_parts=max_parts)
     _check_arguments(prior, m)
-    source = _read(data, target, weights, target_kind, unlabelled, event, "average")
+    with clock.governing():
+        source = _read(data, target, weights, target_kind, unlabelled, event, "average")
     if len(source.names) > 1:
         raise ValueError(f"average takes one column, and data has {len(source.names)}; average_each takes each")
     check_option_names(options, source.names)
-    with showing(progress, clock):
+    with showing(progress, clock), clock.governing():
         return source.average_of(source.names[0], options, _Choice(criterion, prior, int(m)), clock)
 
 
@@ -197,7 +199,8 @@ def average_each(
     _check_arguments(prior, m)
     n_threads = checked_jobs(n_jobs)
     check_on_error(on_error)
-    source = _read(data, target, weights, target_kind, unlabelled, event, "average_each")
+    with clock.governing():
+        source = _read(data, target, weights, target_kind, unlabelled, event, "average_each")
     check_option_names(options, source.names)
     chosen = _Choice(criterion, prior, int(m))
 
@@ -212,6 +215,7 @@ def average_each(
     errors = {name: answer for name, answer in answers.items() if isinstance(answer, Exception)}
     averages = {name: answer for name, answer in answers.items() if isinstance(answer, Average)}
     if errors and (on_error == "raise" or not averages):
+        raise_interrupt(errors.values())
         raise next(iter(errors.values()))
     if on_error == "warn":
         for name, error in errors.items():

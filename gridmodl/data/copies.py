@@ -1,9 +1,9 @@
 """Columns that are copies of others: of the same values, or of other values in the same or the reverse order.
 
-Two columns of numbers or levels are copies where they have the same ranks, or one the reverse ranks of the other; two
-columns of categories, where each value of the one goes with one value of the other. Missing values are of the same
-rows. Of some rows each column has a fingerprint that its copies share; where it has one of another column, so of all
-rows.
+Two columns of numbers or levels, also one of each, are copies where they have the same ranks, or one the reverse ranks
+of the other; two columns of categories, where each value of the one goes with one value of the other. Missing values
+are of the same rows. Of some rows each column has a fingerprint that its copies share; where it has one of another
+column, so of all rows.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridmodl.data.columns import Categories, Kind, encode_column, kind_of_column
+from gridmodl.data.columns import Categories, Kind, encode_column
 from gridmodl.data.frames import Name, Raw
 from gridmodl.data.targets import rows_of
 
@@ -67,7 +67,8 @@ def _print_of(raw: Raw, name: Name, kind: Kind) -> _Print:
         is_reversed = bool(len(differs)) and bool(places[differs[0]] > turned[differs[0]])
         places = turned if is_reversed else places
     shared = np.where(missing, -1, places).astype(np.int64)
-    return _Print((kind_of_column(column), hashlib.sha256(shared.tobytes()).digest()), is_reversed)
+    kind = "categories" if isinstance(column, Categories) else "a line"
+    return _Print((kind, hashlib.sha256(shared.tobytes()).digest()), is_reversed)
 
 
 def _by_first_row(codes: NDArray[np.int32]) -> NDArray[np.int64]:

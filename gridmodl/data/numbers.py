@@ -201,7 +201,8 @@ def encode_special(special: Any, column: Numbers) -> Special:
     for i, part in enumerate(encoded):
         for code in part.tolist():
             if codes.setdefault(code, i) != i and (len(part) > 1 or len(encoded[codes[code]]) > 1):
-                raise ValueError(f"{what} has {code!r} in two parts")
+                given = next(one for one in parts[i] if encode_codes([one], column, what).item() == code)
+                raise ValueError(f"{what} has {given!r} in two parts")
     sizes = [sum(part == i for part in codes.values()) for i in range(len(parts))]
     values = np.array(list(codes), dtype=column.values.dtype)
     return Special(values, tuple(size for size in sizes if size))

@@ -74,6 +74,15 @@ interactions : int, "auto" or None, default=None
     values; None or 0 for none, ``"auto"`` for as many as pay. Grids are searched on the training rows, over all columns
     without limits of their own (`partitions`, `special`, `missing`, `monotone` and the others up to `allowed`); a grid
     is used if what it says beyond the columns is worth its construction.""",
+    "importances_of_evidence": """
+feature_importances_ : ndarray of shape (number of columns,)
+    Share of each column in what is used, of sum 1: its weight times the mean evidence of the training rows for their
+    own classes. What a grid tells is shared among its columns, by the information on the classes that it loses without
+    each. 0 for columns of weight 0.""",
+    "importances_of_grids": """
+feature_importances_ : ndarray of shape (number of columns,)
+    Share of each column, of sum 1, in the information on the target that the cells of the grid lose if the parts of
+    that column are joined; of several grids, times their weights. 0 for columns in no grid.""",
     "grids_": """
 grids_ : dict of str to Model
     The grids in use, by names such as ``"age x town"``, with their cells, rules (`Model.rules`) and plots.

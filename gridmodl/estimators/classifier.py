@@ -15,6 +15,7 @@ from gridmodl.data.frames import Frame, Name
 from gridmodl.estimators.base import ColumnsEstimatorBase, ThresholdClassifierMixin, estimator
 from gridmodl.estimators.inputs import read_event, read_inputs, read_training, reading_columns, report_stop
 from gridmodl.evidence.decisions import balanced_factors, check_threshold, decide, plain_factors
+from gridmodl.evidence.importances import added_up, importances, lost_information, worth_in_grid
 from gridmodl.model.policy import BY_PARTITION, Policy
 from gridmodl.model.smoothing import checked_smoothing
 from gridmodl.pipeline import optimize
@@ -108,6 +109,16 @@ class GridClassifierBase(ThresholdClassifierMixin, ColumnsEstimatorBase):
         inputs = read_inputs(self, X, reset=False)
         return np.asarray(self.classes_[decide(self._probabilities(inputs, self._policy), self.class_factors_)])
 
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each column in the information of the cells on the classes; see Attributes."""
+        check_is_fitted(self, "model_")
+        return importances(list(self.model_.partitions), self._worth())
+
+    def _worth(self) -> dict[Name, float]:
+        """What each column tells of the classes."""
+        return worth_in_grid(self.model_)
+
     def _search(
         self, inputs: Frame, classes: NDArray[Any], **options: Any
     ) -> tuple[Model, GridAverage | None, str | None]:
@@ -158,6 +169,7 @@ class GridClassifier(GridClassifierBase):
     model_ : Model
         The grid: its cost, cells and rules, and the columns that are left out and why, without training data. Columns
         of arrays, and of frames whose names are not strings, are called ``x0``, ``x1``, ...
+    %(importances_of_grids)s
     %(classes_)s
     %(class_factors_)s
     %(features_in)s
@@ -253,6 +265,7 @@ class GridEnsembleClassifier(GridClassifierBase):
         The criterion of the grids, chosen if `criterion` is ``"auto"``.
     validation_losses_ : dict of str to float
         Nats a row of the classes of rows left out, by criterion that was tried; empty if none was.
+    %(importances_of_grids)s
     %(classes_)s
     %(class_factors_)s
     %(features_in)s
@@ -312,3 +325,6 @@ class GridEnsembleClassifier(GridClassifierBase):
 
     def _probabilities(self, inputs: Frame, policy: Policy) -> NDArray[np.float64]:
         return self.average_.predict_proba(inputs.columns, *policy)
+
+    def _worth(self) -> dict[Name, float]:
+        return added_up(map(lost_information, self.average_.cells()), self.average_.weights.tolist())

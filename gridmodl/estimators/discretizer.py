@@ -43,7 +43,15 @@ from gridmodl.estimators.inputs import (
 )
 from gridmodl.fit.lazy.count import count_batch
 from gridmodl.fit.options import RULES, checked_options
-from gridmodl.model.encoding import TARGETS_OF, check_encoding, encoded_names, rows_of_parts, unique_names
+from gridmodl.model.encoding import (
+    INVERTIBLE,
+    TARGETS_OF,
+    check_encoding,
+    decoded,
+    encoded_names,
+    rows_of_parts,
+    unique_names,
+)
 from gridmodl.model.models import Models
 from gridmodl.model.policy import NO_PART
 from gridmodl.search import AUTO, Search
@@ -71,6 +79,13 @@ def check_batches(estimator: Any) -> bool:
     if names:
         listed = ", ".join(f"{name}={getattr(estimator, name)!r}" for name in names)
         raise ValueError(f"partial_fit counts batches of rows, and {listed} needs all rows at once: use fit")
+    return True
+
+
+def check_invertible(estimator: Any) -> bool:
+    """Return True; raise ValueError for encodings in which parts may share their numbers."""
+    if estimator.encode not in INVERTIBLE:
+        raise ValueError(f"encode={estimator.encode!r} has no inverse, as two parts may have the same number")
     return True
 
 
@@ -126,7 +141,8 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
         would learn too much. A number of folds means stratified ones, shuffled by `random_state`; with a numerical
         target they are not stratified. `fit`, and so `transform`, uses all rows.
     sparse_output : bool, default=False
-        Whether ``"onehot"`` returns a `scipy.sparse.csr_matrix`; other encodings are never sparse.
+        Whether ``"onehot"`` returns a `scipy.sparse.csr_matrix`, as scikit-learn's OneHotEncoder does by default; other
+        encodings are never sparse. Not for frames, which `set_output` may ask for.
     %(unknown)s
     %(new_missing)s
         A value of no part is encoded as `unknown_code` for ``"ordinal"``, as all 0.0 for ``"onehot"``, as 0.0 for
@@ -484,6 +500,28 @@ class GridDiscretizer(TransformerMixin, EachColumnEstimatorBase):  # type: ignor
             last = np.array([partition.n_parts for partition in self.partitions_.values()], dtype=np.int64)
             codes = np.where(codes < 0, last, codes)
         return codes
+
+    @available_if(check_invertible)  # type: ignore[untyped-decorator]  # scikit-learn asks whether there is the method
+    def inverse_transform(self, X: Any) -> NDArray[Any]:
+        """A value of each part: `transform` encodes it in the same way.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n, number of output columns)
+            What `transform` returns, with ``encode="ordinal"`` or ``"onehot"``; others have no such method, as parts
+            may share their numbers.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            Of an interval its middle, also in columns of whole numbers; at both ends, that of the bound and the lowest
+            or highest value of the training data. Of a group its most frequent value, of a group of levels the middle
+            one, of a special part its first value. Missing (NaN, NaT or None) for a part of missing values, and for
+            values of no part. Floats if all columns are floats, else objects.
+        """
+        self._search_counts()
+        check_is_fitted(self, "partitions_")
+        return decoded(X, self.encode, self.unknown_code, self.partitions_.values())
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The names of the columns that `transform` returns.

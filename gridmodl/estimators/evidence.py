@@ -42,6 +42,7 @@ from gridmodl.estimators.interactions import (
 )
 from gridmodl.evidence.contributions import Contributions
 from gridmodl.evidence.grids import GridSource
+from gridmodl.evidence.importances import importances, worth_in_evidence
 from gridmodl.evidence.prices import preparation_cost
 from gridmodl.evidence.record import WeightedEvidence
 from gridmodl.evidence.sources import EvidenceSource, curve_source, parts_source
@@ -325,6 +326,29 @@ class EvidenceClassifierBase(EachColumnClassifierBase):
         """
         inputs = self._read_again(X)
         return self._evidence.log_probabilities(inputs.columns, inputs.n_rows)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The log of the odds of the second class of two for each row, or the score of each class.
+
+        Parameters
+        ----------
+        %(X_again)s
+
+        Returns
+        -------
+        ndarray of shape (n,) for two classes, else (n, n_classes)
+            Scores are those of `WeightedEvidence`: intercepts plus weighted evidence. Probabilities are in proportion
+            to their exponentials, so that differences are logs of odds.
+        """
+        inputs = self._read_again(X)
+        scores = self._evidence.scores(inputs.columns, inputs.n_rows)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each column in what the training rows are told of their classes, see Attributes."""
+        check_is_fitted(self, "evidence_")
+        return importances(self.evidence_.names, worth_in_evidence(self.evidence_, self.models_))
 
     def explain(self, X: Any) -> Contributions:
         """The contribution of each column to the probabilities of one row or of several.

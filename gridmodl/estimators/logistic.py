@@ -97,6 +97,7 @@ class GridLogistic(EvidenceClassifierBase):
     ----------
     coef_ : ndarray of shape (1, number of columns) or (n_classes, number of columns)
         Weight of each column: one for two classes, and one for each of more classes. 0 for columns that say nothing.
+    %(importances_of_evidence)s
     intercept_ : ndarray of shape (n_classes,)
         Score of each class without evidence; probabilities are proportional to the exponential of scores.
     l2_ : float

@@ -68,6 +68,9 @@ class GridNaiveBayes(EvidenceClassifierBase):
     %(models_)s
     weights_ : ndarray of shape (number of columns,)
         Weight of each column; 0 for columns that say nothing. `predict` reads no column of weight 0.
+    coef_ : ndarray of shape (1, number of columns)
+        The same weights, as scikit-learn calls what scores are linear in.
+    %(importances_of_evidence)s
     %(left_out_)s
     %(grids_)s
     %(evidence_)s
@@ -156,6 +159,7 @@ class GridNaiveBayes(EvidenceClassifierBase):
         self._set_evidence(training, models, sources, chosen.weights, log_prior, left_out)
         of_columns = {source.name: weight for source, weight in zip(sources, chosen.weights.tolist(), strict=True)}
         self.weights_ = np.array([of_columns.get(name, 0.0) for name in names])
+        self.coef_ = self.weights_[None]
         return self
 
     def _check_grids(self) -> None:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from gridmodl.estimators.base import ColumnsEstimatorBase, estimator
 from gridmodl.estimators.inputs import read_inputs, read_target, read_weights, reading_columns, report_stop
+from gridmodl.evidence.importances import added_up, importances, worth_in_grid
 from gridmodl.pipeline import optimize
 from gridmodl.search import AUTO, MAX_OPTIMA, Search
 from gridmodl.spelling import check_choice
@@ -65,6 +66,7 @@ class GridRegressor(RegressorMixin, ColumnsEstimatorBase):  # type: ignore[misc]
         The grids that are averaged, the cheapest first; the best grid alone without ``ensemble``.
     grid_weights_ : ndarray
         Their weights, of sum 1.
+    %(importances_of_grids)s
     %(features_in)s
 
     See Also
@@ -208,6 +210,13 @@ class GridRegressor(RegressorMixin, ColumnsEstimatorBase):  # type: ignore[misc]
         for weight, grid in zip(self.grid_weights_.tolist(), self.grids_, strict=True):
             total = total + weight * of_grid(grid, columns)
         return np.asarray(total)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each column in the information of the cells on the parts of the target; see Attributes."""
+        check_is_fitted(self, "model_")
+        worth = added_up(map(worth_in_grid, self.grids_), self.grid_weights_.tolist())
+        return importances(list(self.model_.partitions), worth)
 
     def rules(self) -> list[Rule]:
         """One rule per cell of the best grid: its condition in words, its rows and the target; most rows first."""

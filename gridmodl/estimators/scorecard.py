@@ -19,6 +19,7 @@ from gridmodl.estimators.base import estimator
 from gridmodl.estimators.columns import NOT_AVERAGED
 from gridmodl.estimators.evidence import EachColumnClassifierBase, TrainingRows
 from gridmodl.estimators.inputs import read_inputs
+from gridmodl.evidence.importances import added_up, importances, worth_of_parts
 from gridmodl.fit.build import check_option_names
 from gridmodl.fit.options import RULES, checked_options
 from gridmodl.model.model import Model
@@ -106,6 +107,9 @@ class GridScorecard(EachColumnClassifierBase):
     %(models_)s
     coef_ : ndarray of shape (1, number of columns)
         Weight of the woe of each column; 0 for columns that are left out.
+    feature_importances_ : ndarray of shape (number of columns,)
+        Share of each column, of sum 1, in the sum of weight times information on the classes in the parts; 0 for
+        columns that are left out.
     intercept_ : ndarray of shape (1,)
         Log of the odds of the event where no column says anything.
     left_out_ : dict of str to str
@@ -362,6 +366,14 @@ class GridScorecard(EachColumnClassifierBase):
         """Log of the odds of the second class of ``classes_`` for each row of `X`."""
         odds = self._card.log_odds(self._columns(X))
         return odds if self.scorecard_.event_index == 1 else -odds
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each column in what the parts tell of the classes, times their weights; see Attributes."""
+        check_is_fitted(self, "scorecard_")
+        card = self.scorecard_
+        worth = [{name: worth_of_parts(model)} for name, model in card.models.items()]
+        return importances(card.names, added_up(worth, card.weights.tolist()))
 
     def score_points(self, X: Any) -> NDArray[np.float64]:
         """The score of each row of `X`: the sum of its points. (`score` is scikit-learn's accuracy.)"""

@@ -192,6 +192,13 @@ class WeightedEvidence:
             found[rows] = scores.argmax(axis=1)
         return np.asarray(self.classes[found])
 
+    def scores(self, columns: Mapping[Name, Raw], n_rows: int) -> NDArray[np.float64]:
+        """Score of each class for each of the `n_rows` rows of `columns`: its intercept plus weighted evidence."""
+        found = np.empty((n_rows, len(self.classes)))
+        for rows, scores in self._scores(columns, n_rows):
+            found[rows] = scores
+        return found
+
     def _scores(self, columns: Mapping[Name, Raw], n_rows: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Scores of the classes, some rows at a time."""
         step = max(FEWEST, BLOCK // len(self.classes))

@@ -19,7 +19,7 @@ at a place to predict. A new kind of source is a class with these members, and
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -147,6 +147,9 @@ class CurveSource:
         Nats to describe the best partition.
     suspicion : str
         What `suspicion_of` says of the column; empty if nothing.
+    own_evidence : ndarray of shape (n_classes,)
+        Sum over the training rows of each class of their evidence for it, divided by all rows. Files do not have it:
+        0 in what is read from one.
     """
 
     apart: Partition
@@ -155,6 +158,7 @@ class CurveSource:
     log_prior: NDArray[np.float64]
     price: float = 0.0
     suspicion: str = ""
+    own_evidence: NDArray[np.float64] = field(default_factory=lambda: np.zeros(1))
 
     @property
     def name(self) -> Name:
@@ -271,7 +275,8 @@ def curve_source(average: Average, log_prior: NDArray[np.float64], price: float 
         unlabelled = np.concatenate([unlabelled[:first], [unlabelled[first:n].sum()], unlabelled[n:]])
     apart = replace(segments, bounds=segments.bounds[:0], counts=counts, unlabelled=unlabelled)
     shares = centred_shares(average, np.exp(log_prior))
-    return CurveSource(apart, average.knots, shares, log_prior, price, suspicion_of(segments))
+    own = np.sum(segments.counts * (np.log(shares) - log_prior), axis=0) / max(1, int(segments.counts.sum()))
+    return CurveSource(apart, average.knots, shares, log_prior, price, suspicion_of(segments), own)
 
 
 def centred_shares(average: Average, prior: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -3,7 +3,8 @@
 A file holds the machine code of one kernel for one signature and one kind of processor. Its name ends in digests of
 everything that decides the code (`gridmodl.jit.digest`), so it is never stale. Paths, time stamps and comments of
 source files do not matter: a second checkout of the same code compiles nothing. Loading machine code means trusting
-it: a folder that other users can write to is refused, and a file whose checksum is wrong is not loaded.
+it: a folder or a file that other users could have changed (`gridmodl.jit.ownership`) is refused, and a file whose
+checksum is wrong is not loaded.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import functools
 import hashlib
 import os
 import pickle
-import stat
 import sys
 import tempfile
 import time
@@ -33,6 +33,7 @@ from numba.core.serialize import dumps
 from numba.core.types import BaseNamedTuple, BaseTuple
 from numba.misc.appdirs import AppDirs
 
+from gridmodl.jit.ownership import ForeignFileError, distrust_reason, read_trusted
 from gridmodl.jit.shipped import SUFFIX, Processor, shipped_kernels, this_processor
 
 HEADER = b"gridmodl kernel 2\n"
@@ -85,7 +86,10 @@ class KernelCache(NullCache):
             return _prepare_compiling(target_context)
         file = folder.path / self._file_name(sig, target_context.codegen().magic_tuple())
         try:
-            content = file.read_bytes()
+            content = read_trusted(file)
+        except ForeignFileError as error:
+            _warn_foreign(error.strerror)
+            return _prepare_compiling(target_context)
         except OSError:
             return _prepare_compiling(target_context)
         with contextlib.suppress(OSError):
@@ -258,22 +262,13 @@ def cache_folder() -> CacheFolder:
     dirs = AppDirs(appname="gridmodl", appauthor=False)  # type: ignore[no-untyped-call]
     path = Path(chosen, "gridmodl") if chosen else Path(dirs.user_cache_dir, "kernels")
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return CacheFolder(path, _distrust_reason(path))
+        refusal = distrust_reason(path)  # nothing is made in a place of others
+        if refusal is None:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            refusal = distrust_reason(path)
+        return CacheFolder(path, refusal)
     except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder
         return CacheFolder(path, f"{path} cannot be made ({getattr(error, 'strerror', None) or error})")
-
-
-def _distrust_reason(folder: Path) -> str | None:
-    """Why machine code from `folder` cannot be trusted, or None."""
-    if not hasattr(os, "geteuid"):  # Windows protects the folders of users itself
-        return None
-    facts = folder.stat()
-    if facts.st_uid not in (os.geteuid(), 0):
-        return f"{folder} belongs to another user, who could put any code there"
-    if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return f"other users can write to {folder} and so put any code there; chmod go-w makes it yours alone"
-    return None
 
 
 def kernel_files() -> Iterator[tuple[Path, os.stat_result]]:
@@ -343,3 +338,8 @@ def _warn_uncached(reason: str) -> None:
 @functools.cache
 def _warn_damaged(file: Path) -> None:
     warnings.warn(f"the compiled kernel {file} is damaged and is compiled again", RuntimeWarning, stacklevel=2)
+
+
+@functools.cache
+def _warn_foreign(reason: str) -> None:
+    warnings.warn(f"a compiled kernel is not loaded and is compiled again: {reason}", RuntimeWarning, stacklevel=2)

@@ -173,7 +173,7 @@ def _token(value: Any, name: str, function: Any, order: Mapping[Any, int]) -> st
     if isinstance(value, tuple):
         inner = ", ".join(_token(item, name, function, order) for item in value)
         return f"{type(value).__module__}.{type(value).__qualname__} {getattr(value, '_fields', ())} ({inner})"
-    if _is_jitted(value):
+    if is_jitted(value):
         return f"jitted {sorted(value.targetoptions.items())!r} " + digest_of(Reachable(value.py_func, {}), {})
     if isinstance(value, type) and hasattr(value, "_fields"):
         return f"record {value.__module__}.{value.__qualname__} {value._fields}"
@@ -185,7 +185,7 @@ def _token(value: Any, name: str, function: Any, order: Mapping[Any, int]) -> st
     )
 
 
-def _is_jitted(value: Any) -> bool:
+def is_jitted(value: Any) -> bool:
     """Whether `value` is a function that its author has compiled with numba."""
     from numba.core.dispatcher import Dispatcher
 

@@ -4,8 +4,8 @@ A kernel is a plain function that calls the free terms of `gridmodl.terms`. `bin
 terms replaced by those of the criterion. The copy runs as plain Python while its work is small (`gridmodl.jit.tiers`);
 then numba compiles it, and the machine code is saved (`gridmodl.jit.cache`) under a name that ends in a digest of
 everything the kernel can reach. So a compiled kernel is as fast as one with the formula written in, a second process
-loads it, and editing a file never leaves it stale. (Within one process a class is bound once: after assigning a new
-helper in a notebook, run the cell of the class again.)
+loads it, and editing a file never leaves it stale. Nor does a constant, helper or term that gets another value within a
+process: each `bind` looks whether one did (`gridmodl.jit.watch`), and binds anew.
 
 Measured (numba 0.68, run time over that of the hand-written kernel): this 1.01-1.04; dispatchers as arguments
 1.07-1.14 and never cached; function pointers 2.4-19; overloads silently stale after an edit.
@@ -27,6 +27,7 @@ import numpy as np
 from gridmodl.jit.digest import Reachable, TermError, digest_of
 from gridmodl.jit.term_errors import compile_failure, run_failure
 from gridmodl.jit.tiers import compile_mode, compile_seconds, expected_seconds, pace, patience
+from gridmodl.jit.watch import Watch
 from gridmodl.terms import FUNCTIONS, Criterion
 
 _bind_lock = threading.RLock()  # without it, two threads that bind one kernel would compile it twice
@@ -46,7 +47,7 @@ def inlined(function: Function) -> Function:
 def bind(kernel: Callable[..., Any], criterion: type[Criterion] | None = None) -> Kernel:
     """Replace the free terms in `kernel` by the terms of `criterion`."""
     with _bind_lock, _naming_criterion(criterion):
-        return _bind(kernel, criterion)  # type: ignore[arg-type]  # mypy thinks a class cannot be hashed
+        return _bind(kernel, criterion)
 
 
 @contextlib.contextmanager
@@ -58,9 +59,21 @@ def _naming_criterion(criterion: type[Criterion] | None) -> Iterator[None]:
         raise TermError(f"criterion {criterion.name!r}: {error}" if criterion is not None else str(error)) from error
 
 
-@functools.cache
-def _bind(kernel: Callable[..., Any], criterion: Any) -> Kernel:
-    return Kernel(kernel, criterion)
+_kernels: dict[Any, dict[Any, Kernel]] = {}  # by criterion and kernel
+_watches: dict[Any, Watch] = {}  # by criterion: of all that its kernels reach
+
+
+def _bind(kernel: Callable[..., Any], criterion: type[Criterion] | None) -> Kernel:
+    bound, watch = _kernels.setdefault(criterion, {}), _watches.get(criterion)
+    if watch is not None and watch.has_changed():
+        bound.clear()
+        del _watches[criterion]
+    if kernel not in bound:
+        made = Kernel(kernel, criterion)
+        if criterion is not None:
+            _watches.setdefault(criterion, Watch(criterion)).add(made.reachable)
+        bound[kernel] = made
+    return bound[kernel]
 
 
 class Kernel:
@@ -78,8 +91,8 @@ class Kernel:
         free = FUNCTIONS if criterion is not None else ()
         self.kernel, self.criterion = kernel, criterion
         self._terms = {term: getattr(criterion, term.__name__) for term in free}
-        self._reachable = Reachable(kernel, self._terms)
-        self._compile_seconds = compile_seconds(self._reachable.n_instructions)
+        self.reachable = Reachable(kernel, self._terms)
+        self._compile_seconds = compile_seconds(self.reachable.n_instructions)
         self._seconds = 0.0  # run time of the plain runs so far
         self._looked_up = False  # whether the kernel was searched for on disk
         self._is_compiled = False
@@ -141,7 +154,7 @@ class Kernel:
     @functools.cached_property
     def plain(self) -> types.FunctionType:
         """The bound kernel as plain Python."""
-        return _PlainBinder(self._reachable).copy(self.kernel)
+        return _PlainBinder(self.reachable).copy(self.kernel)
 
     @functools.cached_property
     def compiled(self) -> Any:

@@ -57,7 +57,7 @@ def labels_of(partition: Partition) -> list[str]:
             labels.insert(0, "missing")
         else:
             labels[0] += " or missing"
-    codes = iter(bound_texts(partition.special, partition.is_utc))
+    codes = iter(code_texts(partition.special, partition.is_utc))
     sizes = partition.special_sizes or [1] * partition.n_special
     what = "special" if partition.widths is None else "mass at"
     return labels + [f"{what} {', '.join(itertools.islice(codes, size))}" for size in sizes]
@@ -113,6 +113,11 @@ def bound_texts(bounds: NDArray[Any], is_utc: bool) -> list[str]:
     if bounds.dtype.itemsize < 8:
         return [repr(float(str(b))) for b in bounds]  # 0.1 of float32, which is 0.10000000149011612 of float64
     return [repr(b) for b in bounds.tolist()]
+
+
+def code_texts(codes: NDArray[Any], is_utc: bool) -> list[str]:
+    """Texts of special codes, as users write them: those that are whole have no point, in columns of any type."""
+    return [text.removesuffix(".0") for text in bound_texts(codes, is_utc)]
 
 
 def time_texts(times: NDArray[Any], is_utc: bool) -> list[str]:

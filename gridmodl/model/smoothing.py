@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.jit.template import bind
-from gridmodl.plugins import criterion_for, get_criterion, list_criteria
+from gridmodl.plugins import criterion_for, criterion_of_model, list_criteria
 from gridmodl.terms import PROBLEMS, Cell, Criterion, Problem, params_record, predictive
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _predicting(model: Model) -> Criterion:
             f"smoothing=True is for models of classes, and this one is of another kind ({model.problem}): its "
             "probabilities are those of groups of classes; use smoothing=False"
         )
-    criterion = _averaged(get_criterion(model.criterion, **model.options), model.problem)
+    criterion = _averaged(criterion_of_model(model), model.problem)
     if type(criterion).predictive is predictive:
         others = [one for one in list_criteria(model.problem) if _can_predict(one, model.problem)]
         raise ValueError(

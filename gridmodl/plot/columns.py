@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gridmodl.data.frames import Name
 from gridmodl.model.evidence import total_evidence
 from gridmodl.model.labels import counted
+from gridmodl.model.models import Models
 from gridmodl.plot.axes.labels import label_rows
 from gridmodl.plot.axes.lanes import BAR, height_for, lanes_within
 from gridmodl.plot.axes.layout import LARGEST, axes_for, finish, font_for, plain_frame
@@ -27,7 +28,6 @@ from gridmodl.terms import PROBLEMS
 
 if TYPE_CHECKING:
     from gridmodl.model.model import Model
-    from gridmodl.model.models import Models
 
 MAX_COLUMNS = 30
 
@@ -79,7 +79,7 @@ class ColumnsDisplay:
         """
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
             raise ValueError(f"n must be a whole number of at least 1, got {n!r}")
-        shown = list(models.items())[:n]
+        shown = list(Models(models).items())[:n]  # by level, which edits change
         facts = []
         for _, model in shown:
             (partition,) = model.partitions.values()

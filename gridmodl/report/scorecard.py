@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 MAX_COLUMNS = 100
 MAX_SENTENCE = 1000  # characters
+OTHER_POINTS = {"neutral": "0 points", "largest": "those of the largest part", "error": "an error"}
 BAR = 120.0  # pixels of the largest points
 
 
@@ -46,6 +47,14 @@ def scale_text(card: Scorecard) -> str:
 def points_text(card: Scorecard, points: float) -> str:
     """Points as they are shown."""
     return f"{points:.{0 if card.scaling.rounded else 2}f}"
+
+
+def other_values_text(card: Scorecard) -> str:
+    """The points of values that have no part."""
+    return (
+        f"unknown categories: {OTHER_POINTS[str(card.policy.unknown)]}; missing values where training had none: "
+        f"{OTHER_POINTS[str(card.policy.missing)]}"
+    )
 
 
 def scorecard_html(card: Scorecard) -> str:
@@ -69,7 +78,8 @@ def scorecard_html(card: Scorecard) -> str:
     if len(card.models) > MAX_COLUMNS:
         folds.append(tag("div", f"... and {counted(len(card.models) - MAX_COLUMNS, 'more column')}"))
     notes = [plain(f"note: {hint}", MAX_SENTENCE) for hint in hints_of_models(card.models)]
-    return frame(head, overview, *folds, left_out_fold(card.left_out), lines(*notes))
+    others = [other_values_text(card)] if any(map(card.has_other_values, card.models)) else []
+    return frame(head, overview, *folds, left_out_fold(card.left_out), lines(*others, *notes))
 
 
 def cutoffs_html(cutoffs: Cutoffs) -> str:

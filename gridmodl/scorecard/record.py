@@ -6,7 +6,7 @@ score  =  base + sum over columns of the points of the part  =  offset + factor 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -184,22 +184,40 @@ class Scorecard:
 
         Where values can belong to no part, a column ends with the points of these. `frame` is as in `Model.table`.
         """
+        return make_frame(self.table_of(map(self.column_table, self.models)), frame or self.frame)
+
+    def table_of(self, tables: Iterable[Mapping[str, list[Any]]]) -> dict[str, list[Any]]:
+        """Columns of the points table: the base, then `tables` of the columns of the data."""
         columns: dict[str, list[Any]] = {
             "column": [BASE], "part": [""], "rows": [0], "share": [np.nan], "event_rate": [np.nan], "woe": [np.nan],
             "points": [self.base],
         }  # fmt: skip
-        for name in self.models:
-            for key, values in self.column_table(name).items():
+        for table in tables:
+            for key, values in table.items():
                 columns[key] += values
-        return make_frame(columns, frame or self.frame)
+        return columns
 
     def column_table(self, name: Name) -> dict[str, list[Any]]:
-        """Columns of the points table for the column `name` of the data."""
+        """Columns of the points table for the column `name` of the data, last the points of values of no part."""
+        found = self.parts_table(name)
+        if self.has_other_values(name):
+            none = (str(name), NO_PART_LABEL, 0, 0.0, np.nan, 0.0, 0.0)
+            for values, value in zip(found.values(), none, strict=True):
+                values.append(value)
+        return found
+
+    def has_other_values(self, name: Name) -> bool:
+        """Whether values of the column `name` can belong to no part: new categories, or the first missing value."""
+        partition = self.partition(name)
+        return partition.kind != "numerical" or partition.missing is None
+
+    def parts_table(self, name: Name) -> dict[str, list[Any]]:
+        """Columns of the points table for the parts of the column `name` of the data."""
         partition = self.partition(name)
         labelled = partition.counts.sum(axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
             rates = partition.counts[:, self.event_index] / labelled
-        found = {
+        return {
             "column": [str(name)] * partition.n_parts,
             "part": named_labels(partition),
             "rows": partition.rows.tolist(),
@@ -208,11 +226,6 @@ class Scorecard:
             "woe": self.woe(name).tolist(),
             "points": self.points_of(name).tolist(),
         }
-        if partition.kind != "numerical" or partition.missing is None:
-            none = (str(name), NO_PART_LABEL, 0, 0.0, np.nan, 0.0, 0.0)
-            for values, value in zip(found.values(), none, strict=True):
-                values.append(value)
-        return found
 
     def columns(self, frame: str | None = None) -> Any:
         """Table of the columns in use, the largest range of points first: parts, iv, weight, lowest, highest points.
@@ -339,6 +352,7 @@ class Scorecard:
     def summary(self) -> str:
         """Text of the points table, of the columns that are left out, and notes on those in use."""
         from gridmodl.report.hints import hints_of_models
+        from gridmodl.report.scorecard import other_values_text
         from gridmodl.report.summary import closing_lines, wrapped
 
         scale = self.scaling
@@ -354,17 +368,19 @@ class Scorecard:
         rows = [["column", "part", "rows", "event rate", "woe", "points"]]
         rows.append([BASE, "", "", "", "", f"{self.base:.{digits}f}"])
         for name in self.models:
-            columns, names = self.column_table(name), names_within(self.partition(name), MAX_PART)
+            columns, names = self.parts_table(name), names_within(self.partition(name), MAX_PART)
             for i, points in enumerate(columns["points"]):
                 rate, woe = columns["event_rate"][i], columns["woe"][i]
                 rows.append([
-                    "" if i else shortened(str(name), MAX_COLUMN), names[i] if i < len(names) else columns["part"][i],
-                    str(columns["rows"][i]), "" if np.isnan(rate) else f"{rate:.2%}",
-                    "" if np.isnan(rate) else f"{woe:.3f}", f"{points:.{digits}f}",
+                    "" if i else shortened(str(name), MAX_COLUMN), names[i], str(columns["rows"][i]),
+                    "" if np.isnan(rate) else f"{rate:.2%}", "" if np.isnan(rate) else f"{woe:.3f}",
+                    f"{points:.{digits}f}",
                 ])  # fmt: skip
         lines += aligned(rows[: MAX_SHOWN + 1], 2)
         if len(rows) > MAX_SHOWN + 1:
             lines.append(f"  ... and {counted(len(rows) - MAX_SHOWN - 1, 'more part')}")
+        if any(map(self.has_other_values, self.models)):
+            lines += wrapped(f"  {other_values_text(self)}")
         return "\n".join([*lines, *closing_lines(self.left_out, hints_of_models(self.models))])
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:

@@ -146,7 +146,8 @@ class Search:
         * One column: ``"merge"`` is a greedy merge down to one part, then post-optimization of the best partition met.
           ``"exact"`` proves the optimum by dynamic programming: near-linear in the rows for a criterion with floors
           under its cells (all built-in ones for labelled rows have them), quadratic in the distinct values for others.
-          ``"auto"`` is exact too, but if the proof takes much longer than usual it returns what ``"merge"`` finds;
+          ``"auto"`` is exact too, but if the proof takes much longer than usual (a second, or a number of prices,
+          whichever is later) it returns what ``"merge"`` finds, or within limits the best over some bounds;
           ``Model.gap`` is then the largest possible distance from the optimum, None if that is more than 5 % of the
           cost. The values of a categorical variable can be grouped exactly if they are few, or if there are two classes
           and the criterion allows it.

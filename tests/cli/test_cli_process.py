@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from unittest.mock import Mock
 
 import duckdb
+import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
@@ -253,6 +254,7 @@ def test_colours_and_none(folder, words, environment):
 def test_what_duckdb_makes_of_ctrl_c_is_an_interrupt():
     """It was an internal error, or that of a single column."""
     query = SimpleNamespace(collect=Mock(side_effect=RuntimeError("Query interrupted")))  # what DuckDB raises
+    query.implementation, query.to_native = nw.Implementation.DUCKDB, lambda: None
     with pytest.raises(KeyboardInterrupt), connected(EngineLimits()):
         query.collect()
     with pytest.raises(KeyboardInterrupt):

@@ -61,11 +61,14 @@ def test_categories_of_other_names(frame):
     assert found(columns, frame) == {"renamed": COPY, "renamed holes": COPY.replace("age", "holes")}
 
 
-def test_other_kinds_are_no_copies():
+def test_numbers_of_levels_are_copies_and_categories_are_not():
     levels = pd.Categorical(TOWN, categories=list("abcdef"), ordered=True)
     codes = pd.Series(TOWN).map({c: i for i, c in enumerate("abcdef")})
     columns = {"codes": codes, "town": TOWN, "levels": levels, "reverse": levels.rename_categories(list("fedcba"))}
-    assert found(columns) == {"reverse": "it is a copy of column 'levels'"}
+    of_codes = "it is a copy of column 'codes'"
+    assert found(columns) == {"levels": of_codes, "reverse": of_codes}
+    columns["levels"] = levels.set_categories(list("fedcba"), ordered=True)
+    assert found(columns) == {"levels": f"{of_codes}, in reverse order", "reverse": of_codes}
 
 
 def test_few_rows_and_columns():

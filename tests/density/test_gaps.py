@@ -177,7 +177,7 @@ class TestModels:
     def test_masses_and_weights(self):
         values = np.concatenate([SOME, np.full(40, 2.0), np.zeros(60)])
         masses = optimize(values)
-        assert masses.partitions["x0"].labels[-2:] == ["mass at 0.0", "mass at 2.0"]
+        assert masses.partitions["x0"].labels[-2:] == ["mass at 0", "mass at 2"]
         assert "(1.0, 3.0]" in masses.partitions["x0"].labels
         assert verify(masses, values)
         weights = np.random.default_rng(3).integers(0, 3, len(SOME))

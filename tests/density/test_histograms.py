@@ -165,7 +165,7 @@ class TestMasses:
         model = optimize(ZEROS)
         partition = model.partitions["x0"]
         assert partition.special.tolist() == [0.0]
-        assert partition.labels[-1] == "mass at 0.0"
+        assert partition.labels[-1] == "mass at 0"
         assert partition.widths[-1] == 0.0
         assert partition.domain[0] == ZEROS[ZEROS > 0].min()
         table = model.table()
@@ -205,7 +205,7 @@ class TestMasses:
 
     def test_they_do_not_count_for_max_parts(self):
         model = optimize(ZEROS, max_parts=1)
-        assert model.partitions["x0"].labels == ["(-inf, inf)", "mass at 0.0"]
+        assert model.partitions["x0"].labels == ["(-inf, inf)", "mass at 0"]
         assert verify(model, ZEROS), verify(model, ZEROS).reason
 
     def test_none_of_no_values(self):
@@ -373,7 +373,7 @@ class TestColumns:
         assert model._repr_html_()
         assert model.to_html()
         if len(set(values)) == 1:
-            assert model.partitions["x0"].labels[-1] == "mass at 5.0"
+            assert model.partitions["x0"].labels[-1] == "mass at 5"
             assert len(model.partitions["x0"].domain) == 0
             assert model.log_density([5.0]).tolist() == [0.0]
 
@@ -536,7 +536,7 @@ class TestModels:
 
     def test_page_and_notebook(self):
         page = self.model.to_html()
-        assert "mass at 0.0" in page
+        assert "mass at 0" in page
         assert "density in" in self.model._repr_html_()
 
     def test_time_limit(self):

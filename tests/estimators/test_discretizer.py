@@ -577,3 +577,94 @@ def test_feature_names_without_characters_that_libraries_refuse(encode):
     if encode == "ordinal":
         assert made == ["a_1", "a_1_2", "b", "_", "__2", "plain name", "plain_name"]
         assert found.set_output(transform="pandas").transform(frame).columns.tolist() == made
+
+
+def every_kind(n=400):
+    rng = np.random.default_rng(0)
+    y = rng.choice(["a", "b", "c"], n)
+    is_a, days = y == "a", np.datetime64("2024-01-01") + np.where(y == "a", 30, 0) + rng.integers(0, 20, n)
+    frame = pd.DataFrame({
+        "number": np.where(is_a, 3.0, 0.0) + rng.normal(size=n),
+        "small": (np.where(is_a, 3.0, 0.0) + rng.normal(size=n)).astype(np.float32),
+        "whole": 5 * (y == "b") + rng.integers(0, 4, n),
+        "large": 2**60 + 5 * (y == "b") + rng.integers(0, 4, n),
+        "text": np.where(rng.random(n) < 0.8, y, "other").astype(object),
+        "flag": y == "c",
+        "day": days.astype("datetime64[ns]"),
+        "wait": (np.where(is_a, 30, 0) + rng.integers(0, 20, n)).astype("timedelta64[h]").astype("timedelta64[ns]"),
+        "level": pd.Categorical(np.where(is_a, "low", "high"), ["low", "middle", "high"], ordered=True),
+        "code": np.where(rng.random(n) < 0.2, -999, rng.integers(0, 90, n) + 50 * is_a),
+    })  # fmt: skip
+    frame.loc[::9, "number"] = np.nan
+    frame.loc[::7, "text"] = None
+    return frame, y
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"encode": "onehot"}, {"encode": "onehot", "sparse_output": True}, {"unknown_code": "last"},
+    {"missing": "apart"}, {"partitions": {"number": [-50.0, 1.0, 90.0]}},  # two intervals without rows
+])  # fmt: skip
+def test_values_of_parts_are_encoded_as_they_were(options):
+    frame, y = every_kind()
+    discretizer = GridDiscretizer(special={"code": [[-999, -998]]}, **options).fit(frame, y)
+    encoded = discretizer.transform(frame)
+    values = discretizer.inverse_transform(encoded)
+    assert (values.shape, values.dtype) == (frame.shape, object)
+    back = pd.DataFrame(values, columns=frame.columns)
+    assert set(values[:, 4].tolist()) <= {None, "a", "b", "c", "other"}
+    assert set(back["flag"]) <= {True, False}
+    assert type(back["day"][0]) is pd.Timestamp or back["day"].dtype.kind == "M"
+    assert back["large"].map(type).eq(int).all() or back["large"].dtype.kind == "i"
+    back = back.astype({name: kind for name, kind in frame.dtypes.items() if name != "whole"})
+    again = discretizer.transform(back)
+    assert (again != encoded).sum() == 0
+    if options.get("encode") != "onehot":
+        for name, codes in zip(frame.columns, encoded.T, strict=True):
+            assert len(set(codes)) == len(set(map(str, back[name])))
+
+
+def test_values_of_parts_are_typical():
+    frame = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0, 10.0, 12.0, 14.0, 20.0] * 5, "t": list("aaabcccc") * 5})
+    discretizer = GridDiscretizer().fit(frame, [0, 0, 0, 0, 1, 1, 1, 1] * 5)
+    assert discretizer.transform(frame)[[0, 4]].tolist() == [[0, 0], [1, 1]]
+    values = discretizer.inverse_transform([[0, 1], [1, 0], [-1, -1]])
+    assert values[:2].tolist() == [[3.25, "c"], [13.25, "a"]]
+    assert np.isnan(values[2, 0])
+    assert values[2, 1] is None
+    numbers = GridDiscretizer().fit(frame[["x"]], [0, 0, 0, 0, 1, 1, 1, 1] * 5)
+    assert numbers.inverse_transform(pd.DataFrame({"x": [1, 0]})).dtype == np.float64
+    without = GridDiscretizer().fit(frame)
+    encoded = without.transform(frame)
+    back = pd.DataFrame(without.inverse_transform(encoded), columns=frame.columns)
+    np.testing.assert_array_equal(without.transform(back), encoded)
+
+
+@pytest.mark.parametrize("encode", ["woe", "mean"])
+def test_numbers_that_parts_may_share_have_no_inverse(encode):
+    assert not hasattr(GridDiscretizer(encode=encode), "inverse_transform")
+    with pytest.raises(AttributeError):
+        GridDiscretizer(encode=encode).inverse_transform([[0.0]])
+
+
+@pytest.mark.parametrize(("options", "X", "message"), [
+    ({}, [[0, 0]], r"X has the shape \(1, 2\); transform returns 1 columns"),
+    ({}, [0], r"X has the shape \(1,\)"),
+    ({}, [[2]], "X has code 2 in column 0, whose parts are 0 to 1"),
+    ({}, [[-2]], "X has code -2"),
+    ({}, [[0.5]], "X must hold numbers of parts"),
+    ({}, [["a"]], "X must hold numbers of parts"),
+    ({}, [[np.nan]], "X must hold numbers of parts"),
+    ({"encode": "onehot"}, [[1, 1]], "at most one 1, and zeros, in the columns 0 to 1"),
+    ({"encode": "onehot"}, [[0.5, 0]], "at most one 1"),
+    ({"encode": "onehot"}, [[1]], "transform returns 2 columns"),
+])  # fmt: skip
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
+def test_codes_of_no_part_are_refused(options, X, message):
+    discretizer = GridDiscretizer(**options).fit([[1.0], [2.0], [3.0], [4.0]] * 5, [0, 0, 1, 1] * 5)
+    with pytest.raises(ValueError, match=message):
+        discretizer.inverse_transform(X)
+
+
+def test_words_of_other_encoders_are_answered():
+    with pytest.raises(ValueError, match="did you mean 'onehot'"):
+        GridDiscretizer(encode="onehot-dense").fit([[1.0], [2.0]], [0, 1])

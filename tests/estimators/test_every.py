@@ -16,6 +16,7 @@ import pytest
 import sklearn
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectFromModel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -192,6 +193,96 @@ def test_probabilities_are_of_the_classes(name: str) -> None:
         assert np.all((probabilities >= 0.0) & (probabilities <= 1.0))
         np.testing.assert_array_equal(fitted.predict(X), fitted.classes_[probabilities.argmax(axis=1)])
         assert np.mean(fitted.predict(X) == np.asarray(labels)) > 0.7
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSIFIERS if hasattr(EVERY[name], "decision_function")])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_decisions_are_those_of_predict_and_logs_of_odds(name: str, n_classes: int) -> None:
+    X, y = data_for(name)
+    if n_classes == 2:
+        y = np.where(y == "yes", "yes", "no")
+    elif name in TWO_CLASSES:
+        pytest.skip("for two classes")
+    fitted = clone(EVERY[name]).fit(X, y)
+    found, logs = fitted.decision_function(X), fitted.predict_log_proba(X)
+    if n_classes == 2:
+        assert found.shape == (len(X),)
+        np.testing.assert_array_equal(fitted.classes_[(found > 0).astype(int)], fitted.predict(X))
+        np.testing.assert_allclose(found, logs[:, 1] - logs[:, 0], rtol=1e-9, atol=1e-12)
+    else:
+        assert found.shape == (len(X), 3)
+        np.testing.assert_array_equal(fitted.classes_[found.argmax(axis=1)], fitted.predict(X))
+        np.testing.assert_allclose(found - found[:, :1], logs - logs[:, :1], rtol=1e-9, atol=1e-12)
+
+
+def test_decisions_are_for_sums_of_evidence() -> None:
+    having = {type(EVERY[name]).__name__ for name in CLASSIFIERS if hasattr(EVERY[name], "decision_function")}
+    assert having == {"GridNaiveBayes", "GridLogistic", "GridScorecard"}
+
+
+IMPORTANT = [name for name in MIXED if name != "discretizer"]
+
+
+@pytest.mark.parametrize("name", IMPORTANT)
+def test_importances_are_shares_of_what_is_used(name: str) -> None:
+    X, y = data_for(name, n=300)
+    X["noise"] = np.random.default_rng(1).normal(size=len(X))
+    assert not hasattr(clone(EVERY[name]), "feature_importances_")
+    fitted = clone(EVERY[name]).fit(X, y)
+    found = fitted.feature_importances_
+    assert found.shape == (X.shape[1],)
+    assert found.sum() == pytest.approx(1.0)
+    assert np.all(found >= 0.0)
+    assert found[3] < 0.05 < found[:2].max()
+    if hasattr(fitted, "coef_"):
+        used = np.abs(fitted.coef_).max(axis=0) > 0
+        np.testing.assert_array_equal(found > 0, used)
+        assert fitted.coef_.shape[1] == X.shape[1]
+    weights = np.random.default_rng(2).integers(0, 3, len(X))
+    weighted = clone(EVERY[name]).fit(X, y, sample_weight=weights)
+    again = clone(EVERY[name]).fit(X.loc[X.index.repeat(weights)], np.repeat(y, weights))
+    np.testing.assert_allclose(weighted.feature_importances_, again.feature_importances_, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", IMPORTANT)
+def test_importances_of_columns_that_say_nothing(name: str) -> None:
+    X = pd.DataFrame({"same": [1.0] * 40, "none": [np.nan] * 40})
+    fitted = clone(EVERY[name]).fit(X, [1.5, 2.5] * 20 if is_regressor(EVERY[name]) else ["x", "y"] * 20)
+    assert fitted.feature_importances_.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("estimator", [
+    gridmodl.GridClassifier(),
+    gridmodl.GridEnsembleClassifier(criterion="modl", search=FEW),
+    gridmodl.GridNaiveBayes(weights="selective", interactions=2),
+])  # fmt: skip
+def test_columns_that_tell_only_together_share_the_importance(estimator: Any) -> None:
+    X = np.random.default_rng(0).random((600, 3))
+    y = (X[:, 0] > 0.5) != (X[:, 1] > 0.5)
+    found = clone(estimator).fit(X, y).feature_importances_
+    assert found[:2] == pytest.approx([0.5, 0.5], abs=0.05)
+    assert found[2] < 0.05
+
+
+def test_columns_are_selected_by_importance() -> None:
+    X, y = make_data(300)
+    X["noise"] = np.random.default_rng(1).normal(size=len(X))
+    chosen = SelectFromModel(clone(EVERY["grid"]), threshold=0.01).fit(X, y)
+    assert not chosen.get_support()[3]
+    assert chosen.get_support().any()
+
+
+def test_cells_of_averaged_grids_are_those_of_the_grids() -> None:
+    X, y = make_data(300)
+    fitted = clone(EVERY["ensemble"]).set_params(criterion="modl").fit(X, y)
+    for cells, shape in zip(fitted.average_.cells(), fitted.average_.levels, strict=True):
+        assert shape > 0
+        np.testing.assert_array_equal(cells.counts.sum(axis=0), np.unique(y, return_counts=True)[1])
+        assert len(np.unique(cells.parts, axis=0)) == len(cells.parts)
+        assert set(cells.names) <= set(X.columns)
+    best = next(cells for cells in fitted.average_.cells() if set(cells.names) == set(fitted.model_.cells.names)
+                and len(cells.parts) == len(fitted.model_.cells.parts))  # fmt: skip
+    assert sorted(map(tuple, best.counts.tolist())) == sorted(map(tuple, fitted.model_.cells.counts.tolist()))
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)

@@ -433,6 +433,7 @@ PERIODS = pd.period_range("2020-01", periods=6, freq="M")
         (np.arange(6, dtype=np.longdouble), "float128"),
         (pl.Series([2**100] * 6, dtype=pl.Int128), "Int128"),
         ([1, "a"] * 3, "values of int, str"),
+        (pl.Series([object()] * 6, dtype=pl.Object), "values of object"),  # polars makes bytes of their addresses
     ],
 )
 def test_columns_that_cannot_be_counted(column, what):

@@ -11,7 +11,7 @@ import pytest
 from oracles import naive
 from oracles.tiny_pairs import cuttings, groupings
 
-from gridmodl import Model, Search, optimize
+from gridmodl import Model, Search, optimize, price
 from gridmodl.estimators import GridClassifier, GridEnsembleClassifier
 from gridmodl.plugins import criterion_for
 
@@ -249,3 +249,17 @@ def test_allowed_bounds_are_kept_where_each_interval_between_them_holds_one_valu
     data = {"x": x, "z": np.tile([0.0, 1.0], 60)}
     model = optimize(data, x > 1, allowed={"x": [1.2, 2.9]})
     assert model.partitions["x"].bounds.tolist() == [1.2]
+
+
+def test_groups_found_with_missing_values_joined_stay_where_setting_them_apart_is_dearer():
+    """A buffer of the second way held the groups of the first: values were in no group, and the search had no end."""
+    a = ["Z", "Z", "Z", "Z", None, None, "Z", "", "", "Z", "Z", "", ""]
+    b = ["a", None, "k", "a", "a", "a", "a", "a", "k", "a", "k", "a", "a"]
+    c = [1.0, None, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0]
+    d = ["a", "it's", "it's", "it's", "a", "a", "it's", "a", "it's", "a", "it's", "a", "a"]
+    data, weights = {"a": a, "b": b, "c": c, "d": d}, [0, 1, 2, 0, 3, 1, 2, 1, 3, 0, 1, 2, 1]
+    search = Search("vns", effort=1)
+    model = optimize(data, weights=weights, min_rows=0.3, search=search, random_state=46, time_limit=60)
+    assert model.stopped is None
+    assert model.cost == pytest.approx(price(data, partitions=model.partitions, weights=weights))
+    assert all(partition.rows.min() >= 6 for partition in model.partitions.values() if partition.missing is None)

@@ -173,7 +173,7 @@ def test_special_codes_beside_missing_values_apart():
     x[:4] = -999.0
     model = optimize(x, y, missing="apart", special={"x0": [-999.0]}, min_rows=6)
     labels = model.partitions["x0"].labels
-    assert (labels[0], labels[-1]) == ("missing", "special -999.0")
+    assert (labels[0], labels[-1]) == ("missing", "special -999")
     assert verify(model, x, y)
 
 

@@ -162,7 +162,7 @@ def test_the_level_may_fall_below_zero():
 def test_a_code_that_no_row_has():
     plain, model = optimize(np.arange(10.0), STEP), optimize(np.arange(10.0), STEP, special={"x0": [-9]})
     assert (model.cost, model.null_cost) == (plain.cost, plain.null_cost)
-    assert only(model).labels == ["(-inf, 4.5]", "(4.5, inf)", "special -9.0"]
+    assert only(model).labels == ["(-inf, 4.5]", "(4.5, inf)", "special -9"]
     assert only(model).counts.tolist() == [[5, 0], [0, 5], [0, 0]]
     assert model.transform([-9.0, -8.0]).tolist() == [2, 0]
 
@@ -321,7 +321,7 @@ def test_special_of_a_column_that_is_not_there():
 def test_given_bounds_beside_codes():
     values = [-9.0, -9.0, -1.0, *range(7)]
     model = Model.from_partitions(values, STEP, {"x0": [3]}, special={"x0": [-1, -9]})
-    assert only(model).labels == ["(-inf, 3.0]", "(3.0, inf)", "special -1.0", "special -9.0"]
+    assert only(model).labels == ["(-inf, 3.0]", "(3.0, inf)", "special -1", "special -9"]
     assert model.cost == pytest.approx(naive_price(values, [3, 3, 2, 0, 0, 0, 0, 1, 1, 1], STEP), rel=1e-12)
     with_missing = [math.nan, *values[1:]]
     model = Model.from_partitions(with_missing, STEP, {"x0": [math.nan]}, special={"x0": [-9]})
@@ -505,3 +505,25 @@ def test_a_code_is_not_rounded_to_a_value(sign):
     x = pd.Series([sign * 2**53] * 4 + [None], dtype="Int64")
     model = optimize({"x": x}, [0, 1, 0, 1, 0], special={"x": [sign * (2**53 + 1)]})
     assert model.partitions["x"].rows[-1] == 0
+
+
+@pytest.mark.parametrize("as_floats", [False, True])
+def test_codes_are_written_as_users_write_them(as_floats):
+    x = np.concatenate([np.arange(50), np.full(5, 99)])
+    x, y = x.astype(float) if as_floats else x, x > 20
+    model = optimize({"a": x}, y, special=[99])
+    assert model.partitions["a"].labels[-1] == model.partitions["a"].names[-1] == "special 99"
+    assert "99.0" not in model.summary()
+    with pytest.raises(ValueError, match="part 2 is 'special 99', a code"):
+        model.edit("a", merge=[1, 2])
+    with pytest.raises(ValueError, match="has 98 in two parts"):
+        optimize({"a": x}, y, special=[[99, 98], 98])
+    with pytest.raises(ValueError, match="has the bound 99, with no values"):
+        optimize({"a": x}, y, special=[99], fixed=[99])
+    assert only(optimize(x / 2, y, special=[49.5])).labels[-1] == "special 49.5"
+
+
+def test_dates_in_two_special_parts_are_written_as_dates():
+    days = np.arange("2024-01-01", "2024-03-01", dtype="datetime64[D]")
+    with pytest.raises(ValueError, match=r"has .*2024-01-05.* in two parts"):
+        optimize({"a": days}, days > days[30], special={"a": [[days[3], days[4]], [days[4]]]})

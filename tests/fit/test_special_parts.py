@@ -46,7 +46,7 @@ def test_codes_that_share_a_part(criterion, min_rows):
         assert model.cost == pytest.approx(min(costs), abs=1e-9)
         assert model.proven
         partition = model.partitions["x0"]
-        assert partition.labels[-2:] == ["special -999.0, -998.0", "special -1.0"]
+        assert partition.labels[-2:] == ["special -999, -998", "special -1"]
         assert partition.n_special == 2
         parts = model.transform(x)
         assert np.all(parts[(x == -999) | (x == -998)] == partition.n_parts - 2)
@@ -200,6 +200,23 @@ def test_special_groups_do_not_count_for_max_parts():
     whole = optimize(town, y, special={"x0": ["never", "a"]}, max_parts=1)
     assert whole.partitions["x0"].labels == ["{b, c}", "special {never}", "special {a}"]
     assert verify(whole, town, y), verify(whole, town, y).reason
+
+
+@pytest.mark.parametrize("missing", ["auto", "apart"])
+@pytest.mark.parametrize("search", ["auto", "exact", "merge"])
+@pytest.mark.parametrize("name", gridmodl.list_criteria("classes"))
+def test_all_groups_are_set_apart(name, search, missing):
+    """With two classes, those of criteria that declare groups_by_share are intervals of a line without a value."""
+    values = ["n/a", "unknown", "n/a", None, "unknown", "n/a"][: 6 if missing == "apart" else 3]
+    target = [1, 0, 1, 0, 0, 0][: len(values)]
+    given = {"criterion": name, "special": {"x0": ["n/a", "unknown"]}}
+    model = gridmodl.optimize({"x0": values}, target, search=search, missing=missing, **given)
+    groups = [["n/a"], ["unknown"], [None]][: 3 if missing == "apart" else 2]
+    assert model.partitions["x0"].n_parts == len(groups)
+    assert model.cost == pytest.approx(gridmodl.price({"x0": values}, target, {"x0": groups}, **given))
+    assert model.proven
+    assert model.unproven is None
+    assert gridmodl.verify(model, {"x0": values}, target)
 
 
 def test_all_values_are_special():

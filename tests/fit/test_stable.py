@@ -60,7 +60,7 @@ def keeps_limits(case, labels, parts):
     """Whether parts keep the other limits; `parts` are those that are not exempt, in the order of the values."""
     options, rates = case.options, [counted(case, labels, part)[1] for part in parts]
     rows = [counted(case, labels, part)[0] for part in parts]
-    if len(np.unique(labels)) > options.get("max_parts", 99):
+    if len(parts) > options.get("max_parts", 99):
         return False
     if len(rows) > 1 and min(rows) < options.get("min_rows", 1):
         return False
@@ -218,8 +218,7 @@ def check_groups(case, criterion="modl"):
         labels = np.array([next(i for i, group in enumerate(groups) if one in group) for one in x])
         parts = [i for i, group in enumerate(groups) if not exempt(group)] or [0] * (len(groups) == 1)
         parts.sort(key=lambda i: counted(case, labels, i)[1])
-        n_parts = len(groups) + (n_special and "v-999" not in values)
-        if not keeps_limits(case, labels, parts) or n_parts > case.options.get("max_parts", 99):
+        if not keeps_limits(case, labels, parts):
             continue
         cost = gridmodl.price(x, case.y, {"x0": groups}, weights=case.weights, criterion=criterion)
         free = min(free, cost)

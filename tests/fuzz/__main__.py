@@ -23,7 +23,7 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(PROJECT / ".numba_cache"))
 PATIENCE = 300  # processor seconds for one case; compiling a first grid takes one minute
 STANDSTILL = 3600  # seconds for one case that does nothing; on a busy machine 300 are not enough
 TELL_EVERY = 60  # seconds
-AT, N_FAILED, IS_DONE, N_FACTS = range(4)
+AT, N_FAILED, IS_DONE, LONGEST, LONGEST_AT, N_FACTS = range(6)
 CASES, SECONDS, KNOWN, FOUND, N_SUMS = range(5)
 
 
@@ -52,9 +52,12 @@ def run(seed: int, first: int, until: float, most: int, board: Board, kinds: lis
                 check_case(case, rng, tally)
             except Exception:
                 board.facts[N_FAILED] += 1
-                print(f"\nFAILED {seed}:{number}\n{case}\n{traceback.format_exc()}", flush=True)
-            row = board.sums[kinds.index(case.kind)]
-            row += [1, time.perf_counter() - begun, tally.known, tally.found]
+                after = f"after {time.perf_counter() - begun:.2f} s"
+                print(f"\nFAILED {seed}:{number} {after}\n{case}\n{traceback.format_exc()}", flush=True)
+            row, took = board.sums[kinds.index(case.kind)], time.perf_counter() - begun
+            row += [1, took, tally.known, tally.found]
+            if took > board.facts[LONGEST]:
+                board.facts[[LONGEST, LONGEST_AT]] = took, number
         number += 1
     board.facts[IS_DONE] = 1
 
@@ -111,7 +114,9 @@ def report(board: Board, kinds: list[str], took: float) -> None:
             speed = sums[CASES] / sums[SECONDS]
             print(f"{kind:18} {sums[CASES]:8.0f} {speed:9.1f} {sums[KNOWN]:14.0f} {sums[FOUND]:8.0f}")
     total, n_failed = int(board.sums[:, CASES].sum()), int(board.facts[N_FAILED])
-    print(f"{total} cases in {took:.0f} s, {n_failed} failed", flush=True)
+    longest, at = board.facts[LONGEST], int(board.facts[LONGEST_AT])
+    print(f"{total} cases in {took:.0f} s, {1000 * took / max(1, total):.1f} ms each; number {at} took {longest:.2f} s")
+    print(f"{n_failed} failed", flush=True)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -131,8 +136,9 @@ def main(arguments: list[str] | None = None) -> int:
         seed, number = map(int, given.case.split(":"))
         case, rng = make_case(seed, number)
         print(case, flush=True)
+        begun = time.perf_counter()
         check_case(case, rng, Tally())
-        print("passed")
+        print(f"passed in {time.perf_counter() - begun:.3f} s")
         return 0
     kinds = [*KINDS, "placement"]
     unknown = set(given.kind) - set(kinds)

@@ -385,6 +385,48 @@ def test_folder_of_another_user_is_refused(lab, cache, tmp_path):
     assert run(told, lab, mine) == (AS_WRITTEN, True, ["RuntimeWarning"])
 
 
+ONLY_ROOT = pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder away"
+)
+EVIL = b"cos\nsystem\n(S'touch ran'\ntR."  # a pickle that runs a command
+
+
+@ONLY_ROOT
+def test_folder_below_one_of_another_user_is_refused(lab, cache, tmp_path):
+    """Who owns the folder above can rename this one and put his own: what he puts is not loaded."""
+    above = tmp_path / "his"
+    shutil.copytree(cache, above / "cache")
+    for file in cached_files(above / "cache"):
+        file.write_bytes(HEADER + hashlib.sha256(EVIL).digest() + EVIL)
+    os.chown(above, 12345, 12345)
+    told = f"{LAB_PRICES}; assert '{above} belongs to another user' in str(caught[0].message)"
+    assert run(told, lab, above / "cache") == (AS_WRITTEN, True, ["RuntimeWarning"])
+    assert not (lab / "ran").exists()
+
+
+@ONLY_ROOT
+def test_nothing_is_made_in_a_folder_of_another_user(lab, tmp_path):
+    (tmp_path / "his").mkdir()
+    os.chown(tmp_path / "his", 12345, 12345)
+    assert run(LAB_PRICES, lab, tmp_path / "his" / "cache") == (AS_WRITTEN, True, ["RuntimeWarning"])
+    assert list((tmp_path / "his").iterdir()) == []
+
+
+@ONLY_ROOT
+def test_file_of_another_user_is_compiled_again(lab, cache, tmp_path):
+    """As a folder may have been open before."""
+    mine = tmp_path / "cache"
+    shutil.copytree(cache, mine)
+    for file in cached_files(mine):
+        file.write_bytes(HEADER + hashlib.sha256(EVIL).digest() + EVIL)
+        os.chown(file, 12345, 12345)
+    told = f"{LAB_PRICES}; assert 'belongs to another user' in str(caught[0].message)"
+    answer, compiled, warned = run(told, lab, mine)
+    assert (answer, compiled, set(warned)) == (AS_WRITTEN, True, {"RuntimeWarning"})
+    assert not (lab / "ran").exists()
+    assert run(LAB_PRICES, lab, mine) == (AS_WRITTEN, False, [])
+
+
 @pytest.mark.parametrize("inside", [True, False])
 def test_no_place_for_a_cache_gives_one_warning_and_the_result(tmp_path, inside):
     """Below a file also root cannot write."""

@@ -68,11 +68,11 @@ def test_labels_of_missing_values_apart():
 
 
 def test_labels_of_special_codes_come_last():
-    assert partition([1.5], special=[-9.0, -1.0]).labels[2:] == ["special -9.0", "special -1.0"]
+    assert partition([1.5], special=[-9.0, -1.0]).labels[2:] == ["special -9", "special -1"]
     found = partition([1.5], missing=0, apart=True, special=[-9.0])
-    assert found.labels == ["missing", "(-inf, 1.5]", "(1.5, inf)", "special -9.0"]
+    assert found.labels == ["missing", "(-inf, 1.5]", "(1.5, inf)", "special -9"]
     found = partition([1.5], missing=0, special=[-9.0])
-    assert found.labels == ["(-inf, 1.5] or missing", "(1.5, inf)", "special -9.0"]
+    assert found.labels == ["(-inf, 1.5] or missing", "(1.5, inf)", "special -9"]
 
 
 def test_labels_tell_close_bounds_apart():

@@ -61,7 +61,7 @@ def test_missing_and_special_parts_stand_apart_and_empty_ones_say_so():
     assert np.flatnonzero(np.diff(places) > 1.0).tolist() == [0, 3]
     assert y_labels(display)[0] == "missing"
     assert y_labels(display)[1] == "(-inf, -5.12346]"
-    assert y_labels(display)[4:] == ["special -999.0", "special -1.0"]
+    assert y_labels(display)[4:] == ["special -999", "special -1"]
     assert np.isnan(widths(display.bars_[0])).tolist() == [False, False, True, False, False, True]
     assert texts_of(display).count("no rows with a class") == 2
     assert legend_of(display) == [r"\$no\$", "yes", "rows without a class"]

@@ -22,7 +22,7 @@ expect = playwright.expect
 Open = Callable[..., Any]
 TITLES = [
     "Best partitions of 4 columns", "Averages of 4 columns", "Scorecard of 3 columns", "Cut-offs of the score",
-    "Drift of 4 columns", "Best grid of a, b, c, noise", "Best grid of numbers, ", "Density of x0", "Average of age",
+    "Drift of 4 columns", "Best grid of a, b, c", "Best grid of numbers, ", "Density of x0", "Average of age",
 ]  # fmt: skip
 
 
@@ -51,15 +51,13 @@ def test_any_result_comes_first_and_a_page_of_one_is_named_after_it() -> None:
     model, card = htmlpages.grid(), htmlpages.scorecard()
     page = Page(card.to_html(sections=(one for one in [model, htmlpages.cutoffs()])))
     assert [section["title"] for section in page.document["sections"]] == [
-        "Scorecard of 3 columns", "Best grid of a, b, c, noise", "Cut-offs of the score",
+        "Scorecard of 3 columns", "Best grid of a, b, c", "Cut-offs of the score",
     ]  # fmt: skip
     assert page.texts["title"] == ["gridmodl report"]
-    assert Page(model.to_html()).texts["h1"] == ["Best grid of a, b, c, noise"]
+    assert Page(model.to_html()).texts["h1"] == ["Best grid of a, b, c"]
     assert Page(model.to_html(title="")).texts["h1"] == [""]
     twice = Page(model.to_html(sections=[model, model])).document["sections"]
-    assert [section["title"] for section in twice] == [
-        f"Best grid of a, b, c, noise{end}" for end in ("", " (2)", " (3)")
-    ]
+    assert [section["title"] for section in twice] == [f"Best grid of a, b, c{end}" for end in ("", " (2)", " (3)")]
     (summary,) = page.texts["pre"]
     assert model.summary().splitlines()[0] in summary
     assert "Scorecard of 3 columns" in summary
@@ -257,8 +255,40 @@ def test_points_have_the_short_names_of_parts() -> None:
     labels = table_of(section, points)["part"]
     shown = dict(zip(labels, points["names"], strict=True))
     assert shown["{black}"] == "2: black"
-    assert shown["(any other value)"] == "(any other value)"
     assert points["names"][0] == labels[0] == ""
+
+
+def test_values_of_no_part_have_no_line_of_0_rows() -> None:
+    page = Page(text_of("scorecard"))
+    assert "(any other value)" not in text_of("scorecard")
+    others = "unknown categories: 0 points; missing values where training had none: 0 points"
+    assert dict(page.section["facts"])["Other values"] == others
+    (points,) = [table for table in page.section["tables"] if table["caption"] == "Points"]
+    assert min(table_of(page.section, points)["rows"][1:]) > 0
+
+
+def test_a_title_names_the_columns_of_the_grid() -> None:
+    rng = np.random.default_rng(0)
+    data = {name: rng.random(400) for name in ("a", "left out", "b")}
+    y = (data["a"] > 0.5) != (data["b"] > 0.5)
+    assert Page(gridmodl.optimize(data, y).to_html()).section["title"] == "Best grid of a, b"
+    noise = gridmodl.optimize(data, rng.permutation(y))
+    assert not noise.informative
+    assert Page(noise.to_html()).section["title"] == "No grid of 3 columns pays"
+
+
+def test_variables_are_ranked_by_their_levels_after_edits() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(400) > 0.5
+    models = gridmodl.optimize_each({"weak": y + rng.normal(size=400), "strong": y + 0.3 * rng.normal(size=400)}, y)
+    assert list(models) == ["strong", "weak"]
+    edited = models.edit("strong", bounds=[-0.4])
+    assert list(edited) == ["strong", "weak"]
+    assert edited["strong"].level < edited["weak"].level
+    variables = Page(edited.to_html()).section["variables"]
+    assert [one["name"] for one in variables] == ["weak", "strong"]
+    assert variables[0]["worth"] > variables[1]["worth"]
+    assert gridmodl.plot.ColumnsDisplay.from_models(edited).names == ["weak", "strong"]
 
 
 @pytest.mark.parametrize(

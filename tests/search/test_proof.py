@@ -30,6 +30,31 @@ def waves(n=2_000, n_classes=2, seed=0):
 def no_budget(monkeypatch):
     """A proof that nobody asked for stops after its first run."""
     monkeypatch.setattr(exact, "budget_of", lambda task: 60.0 * task.n_atoms)
+    monkeypatch.setattr(limited, "budget_of", lambda task: 60.0 * task.n_atoms)
+    monkeypatch.setattr(exact, "QUICK_SECONDS", 0.0)
+
+
+LIMITS = ({}, {"min_rows": 0.02, "max_parts": 8}, {"max_parts": 4})
+
+
+@pytest.mark.parametrize("limits", LIMITS)
+def test_a_proof_goes_on_while_it_has_time(no_budget, monkeypatch, limits):
+    """Prices of one signal, or within limits, are many more than those of another that takes as long."""
+    x, y = waves(n_classes=4)
+    given_up = optimize(x, y, **limits)
+    assert not given_up.proven
+    monkeypatch.setattr(exact, "QUICK_SECONDS", 1000.0)
+    model, best = optimize(x, y, **limits), optimize(x, y, search="exact", **limits)
+    assert (model.proven, model.cost) == (True, best.cost)
+    assert model.partitions["x0"].bounds.tolist() == best.partitions["x0"].bounds.tolist()
+
+
+def test_who_gives_up_within_limits_has_the_best_of_some_bounds(no_budget, monkeypatch):
+    monkeypatch.setattr(limited, "budget_of", lambda task: 1.0)
+    x, y = waves(n_classes=4)
+    model, best = optimize(x, y, min_events=20), optimize(x, y, min_events=20, search="exact")
+    assert not model.proven
+    assert best.level - model.level < 0.01 * best.level
 
 
 # Gap and certificate.
@@ -484,3 +509,30 @@ def test_the_curve_of_special_codes_alone():
     curve = cost_by_parts([9.0] * 4, [0, 1, 0, 1], special={"x0": [9.0]})
     assert curve.n_parts.tolist() == [2]
     assert curve.cost[0] == pytest.approx(optimize([9.0] * 4, [0, 1, 0, 1], special={"x0": [9.0]}).cost)
+
+
+NUMBERS = {
+    "data": [81.875, 44.0, 35.5, 44.0, 71.875, 44.0], "target": [1, 0, 1, 1, 0, 1], "weights": [1, 2, 2, 0, 1, 2]
+}  # fmt: skip
+GROUPS = {
+    "data": list("snnndnfffmdsf"), "target": list("bkbkbkkbbbbkk"), "weights": [3, 2, 2, 2, 0, 1, 2, 1, 2, 3, 1, 2, 2]
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "criterion", "limits"),
+    [
+        (NUMBERS, "x2-normal", {"min_events": 2, "min_difference": 0.05, "max_parts": 2, "search": "merge"}),
+        (GROUPS, "mdlp", {"min_events": 1, "search": "exact"}),
+    ],
+    ids=["numbers", "groups"],
+)
+def test_forged_runs_beside_limits_on_shares_and_events_are_found(rows, criterion, limits):
+    """They are of limits on parts alone, and were not looked at where the search was done again."""
+    model = optimize(**rows, criterion=criterion, **limits)
+    assert verify(model, **rows)
+    assert model.certificate.slopes
+    higher = replace(model.certificate, totals=tuple(total + 0.01 for total in model.certificate.totals))
+    found = verify(replace(model, certificate=higher), **rows)
+    assert not found
+    assert "more for each part, parts can cost" in found.reason

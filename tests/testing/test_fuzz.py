@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,6 +14,7 @@ import pytest
 from fuzz.__main__ import main
 from fuzz.cases import KINDS, make_case
 from fuzz.checks import Tally, check_case, check_model
+from fuzz.doors import check_doors
 
 SEED = 19
 N_CASES = 400
@@ -91,7 +93,7 @@ def test_the_command_says_how_many_cases_passed():
     code, told = run_apart("", "--most", "5")
     assert code == 0, told
     assert "5 cases in" in told
-    assert "0 failed" in told
+    assert re.search(r"\d+\.\d ms each; number \d+ took \d+\.\d\d s\n0 failed", told)
 
 
 def test_the_command_says_how_to_repeat_a_failure(monkeypatch):
@@ -135,3 +137,11 @@ def test_a_case_that_waits_for_a_busy_machine_is_none():
     patch += "fuzz.checks.check_case = lambda *_: time.sleep(1.0)"
     code, told = run_apart(patch, "--most", "2")
     assert code == 0, told
+
+
+def test_doors_that_hold_other_rows_are_told(monkeypatch):
+    monkeypatch.setattr("fuzz.doors.doors_of", lambda column: {"reversed": column.objects()[::-1]})
+    n = next(n for n in range(100) if make_case(SEED, n)[0].kind == "longer")
+    case, rng = make_case(SEED, n)
+    with pytest.raises(AssertionError, match=r"through \{'x': 'reversed'"):
+        check_doors(case, case.optimized(), rng)

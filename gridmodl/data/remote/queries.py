@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.data.frames import Name
+from gridmodl.data.remote.running import QueryEnded, answer_of
 
 # Columns of queries; those of the user have other names.
 VALUE, CLASS, WEIGHT, KEY, BUCKET = (f"gridmodl_{word}" for word in ("value", "class", "weight", "key", "bucket"))
@@ -34,10 +35,48 @@ class EngineError(RuntimeError):
     """A query failed on the engine of a lazy frame, or two of its answers contradict each other."""
 
 
-def collected(lazy: Any, name: Name) -> Any:
-    """Run a query; its result as a narwhals frame of pyarrow, with ROWS as 64-bit integers."""
+class QueryStoppedError(EngineError):
+    """A column was not counted, because of a time limit or Ctrl-C; `reason` says which, as ``Model.stopped`` does."""
+
+    def __init__(self, name: Name, reason: str) -> None:
+        super().__init__(name, reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        name, reason = self.args
+        return f"column {name!r} was not counted: {SAID.get(reason, reason)}"
+
+
+SAID = {
+    "time limit": "the time limit was over before its engine had the answer",
+    "interrupted": "interrupted before its engine had the answer",
+}
+
+
+def raise_interrupt(errors: Collection[Exception]) -> None:
+    """Raise KeyboardInterrupt if one of `errors` says that Ctrl-C was the reason; nothing else was found."""
+    for error in errors:
+        if isinstance(error, QueryStoppedError) and error.reason == "interrupted":
+            raise KeyboardInterrupt from error
+
+
+@contextmanager
+def raising_interrupts() -> Iterator[None]:
+    """Raise KeyboardInterrupt where Ctrl-C is the reason of a column that was not counted."""
     try:
-        found = _with_durations(lazy.collect(backend="pyarrow"), name)
+        yield
+    except QueryStoppedError as error:
+        raise_interrupt([error])
+        raise
+
+
+def collected(lazy: Any, name: Name) -> Any:
+    """Run a query; its result as a narwhals frame of pyarrow, with ROWS as 64-bit integers.
+
+    Raises QueryStoppedError where a time limit or Ctrl-C ends it.
+    """
+    try:
+        found = _with_durations(answer_of(lazy), name)
         found = found.with_columns(nw.col(ROWS).cast(nw.Int64)) if ROWS in found.columns else found
     except ModuleNotFoundError as error:
         raise EngineError(
@@ -45,6 +84,8 @@ def collected(lazy: Any, name: Name) -> Any:
         ) from error
     except EngineError:
         raise
+    except QueryEnded as ended:
+        raise QueryStoppedError(name, *ended.args) from None
     except Exception as error:
         if is_interrupt(error):
             if threading.current_thread() is threading.main_thread():

@@ -84,7 +84,7 @@ def best_groups(
         free = groups_of(column, ways[i], table.target, results[i].free)
         stability = stability_of(free, results[i].free.cost, column, table, of_column)
     cost = check_cost(criterion, found.cost)
-    is_line = is_enough(task) and task.rules.is_nothing
+    is_line = task.n_atoms > 0 and is_enough(task) and task.rules.is_nothing
     unproven = why_unproven(found, share_line(task).task, options.search) if is_line else None
     return Found(partition, cost, null_cost, found.proven, kind, criterion, certificate, stability, unproven)
 

@@ -268,7 +268,10 @@ def _with_bounds(line: Line, column: Numbers, options: ColumnOptions) -> tuple[L
 
 def check_fixed(name: Name, fixed: NDArray[Any], cuts: NDArray[np.int64], column: Numbers) -> None:
     """Raise ValueError if a fixed bound has no values on one side of it, up to the next fixed bound."""
-    texts = [str(bound) for bound in fixed.view(column.type) if column.type.kind in "mM"] or fixed.tolist()
+    if column.type.kind in "mM":
+        texts = [str(bound) for bound in fixed.view(column.type)]
+    else:
+        texts = [repr(bound).removesuffix(".0") for bound in fixed.tolist()]  # as users write whole numbers
     if column.levels is not None:
         texts = [repr(column.levels[int(place)]) for place in fixed]
     for i, (bound, cut) in enumerate(zip(texts, cuts.tolist(), strict=True)):

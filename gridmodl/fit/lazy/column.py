@@ -7,7 +7,8 @@ search is repeated on spans that are divided near its bounds, until these are be
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,6 +33,7 @@ from gridmodl.data.remote.queries import (
     ROWS,
     TARGET_HIGH,
     TARGET_SUM,
+    QueryStoppedError,
     check_same_rows,
     engine_errors,
 )
@@ -157,11 +159,11 @@ def kept_counts(counts: Counts, name: Name, options: Options) -> CountedColumn:
     if kind not in (None, "numerical"):
         raise ValueError(f"column {name!r} was counted in spans of numbers; kinds= of count() makes it {kind}")
     column = found.column
-    given = apart_of(options, name)
-    for code in encode_codes(given, column, f"special of column {name!r}").tolist() if given else []:
+    for given in apart_of(options, name):
+        (code,) = encode_codes([given], column, f"special of column {name!r}").tolist()
         if np.any((column.values <= code) & (code <= column.ends) & (column.values < column.ends)):
             raise ValueError(
-                f"special of column {name!r} holds {code!r}, which was counted in a span; give special= to count()"
+                f"special of column {name!r} holds {given!r}, which was counted in a span; give special= to count()"
             )
     check_bounds(column, given_bounds_of(options, name))
     return found
@@ -185,12 +187,33 @@ def _model_of_rare(
     """Model of very many categories: more of them are counted by value as long as the model gets cheaper."""
     best = search(found.table(read))
     while True:
-        with data.lock, engine_errors(found.name):
+        with _keeping_what_is() as stop, data.lock, engine_errors(found.name):
             finer = found.with_more_values(data)
+        if stop.reason is not None:
+            return replace(best, stopped=stop.reason), found
         model = None if finer is None else search(finer.table(read))
         if finer is None or model is None or not is_cheaper(model.cost, best.cost):
             return best, found
         best, found = model, finer
+
+
+@dataclass
+class _EndOfQueries:
+    """Why queries were ended, as `Model.stopped` says it."""
+
+    reason: str | None = None
+
+
+@contextmanager
+def _keeping_what_is() -> Iterator[_EndOfQueries]:
+    """Let a time limit or Ctrl-C end the queries of the block alone: there is a model already."""
+    stop = _EndOfQueries()
+    try:
+        yield stop
+    except QueryStoppedError as error:
+        stop.reason = error.reason
+    except KeyboardInterrupt:
+        stop.reason = "interrupted"
 
 
 def counted_model(
@@ -209,16 +232,22 @@ def zoomed_model(
     data: LazyData | Counts, found: CountedColumn, read: Reader, search: Callable[[Table], Model]
 ) -> tuple[CountedColumn, Table, Model]:
     """Search a column that was counted, and again with the spans near the bounds divided; the last counts and model."""
-    for zoom in range(MAX_ZOOMS + 1):
-        table = found.table(read)
-        model = search(table)
-        if zoom == MAX_ZOOMS or not found.resolution or not isinstance(data, LazyData):
+    table = found.table(read)
+    model = search(table)
+    for zoom in range(MAX_ZOOMS):
+        if not found.resolution or not isinstance(data, LazyData) or model.stopped:
             break
-        with data.lock, engine_errors(found.name):
+        with _keeping_what_is() as stop, data.lock, engine_errors(found.name):
             finer = found.near(data, model, zoom > 0)
+        if stop.reason is not None:
+            return found, table, replace(model, stopped=stop.reason)
         if finer is None:
             break
-        found = finer
+        finer_table = finer.table(read)
+        next_model = search(finer_table)
+        if next_model.stopped and not is_cheaper(next_model.cost, model.cost):  # it had no time to come as far
+            return found, table, replace(model, stopped=next_model.stopped)
+        found, table, model = finer, finer_table, next_model
     return found, table, model
 
 

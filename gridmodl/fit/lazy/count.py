@@ -16,7 +16,7 @@ from gridmodl.data.counts import ColumnCounts, Counts, arranged
 from gridmodl.data.frames import Frame, Name, Raw, array_of, lazy_frame, read_frame
 from gridmodl.data.numbers import types_in
 from gridmodl.data.remote.counting import MAX_GROUPS, count_again, count_frequent, counted, frequent_in
-from gridmodl.data.remote.queries import CLASS, ROWS, check_same_rows, engine_errors
+from gridmodl.data.remote.queries import CLASS, ROWS, check_same_rows, engine_errors, raise_interrupt
 from gridmodl.data.remote.rows import LazyRows, lazy_rows
 from gridmodl.data.targets import TARGET_KINDS, encode_weights
 from gridmodl.fit.lazy.axis import Axis
@@ -75,7 +75,8 @@ def count(
         ends of the earlier ones are in the outermost buckets.
     on_error : {"warn", "ignore", "raise"}
         With ``"warn"`` or ``"ignore"``, a column that fails is in ``Counts.errors``, with or without a warning, and the
-        others are counted. With ``"raise"``, its error is raised.
+        others are counted. With ``"raise"``, its error is raised. Ctrl-C cancels the query that runs: columns that were
+        not counted are in ``Counts.errors``; KeyboardInterrupt is raised if none was, and with ``"raise"``.
 
     Returns
     -------
@@ -118,6 +119,7 @@ def count(
     errors = {name: answer for name, answer in answers.items() if isinstance(answer, Exception)}
     found = {name: answer for name, answer in answers.items() if isinstance(answer, ColumnCounts)}
     if errors and (on_error == "raise" or not found):
+        raise_interrupt(errors.values())
         raise next(iter(errors.values()))
     for name, error in errors.items() if on_error == "warn" else ():
         warnings.warn(f"column {name!r} was not counted: {error}", CountWarning, stacklevel=2)
@@ -166,8 +168,7 @@ def _arrow_column(raw: Raw, name: Name) -> Any:
     import pyarrow as pa
 
     array = None
-    # polars knows what it has, and makes an array of float32 of a column of nulls alone.
-    if isinstance(raw, np.ndarray) or (isinstance(raw.dtype, nw.Unknown) and not raw.implementation.is_polars()):
+    if isinstance(raw, np.ndarray) or (isinstance(raw.dtype, (nw.Unknown, nw.Object)) and raw.null_count() < len(raw)):
         array = _known_unit(array_of(raw), name)
     try:
         found = raw.to_arrow() if array is None else pa.array(array, from_pandas=True)  # type: ignore[union-attr]

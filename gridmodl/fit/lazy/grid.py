@@ -99,11 +99,12 @@ def _grid_of_many(data: LazyData, options: Options, read: Reader, search: Search
         sampled = _table(data, sample, partial(read, event=None))  # it may lack the class of the event
         n_sample = sampled.target.n_rows
         model = search.grid(sampled, _of_sample(options, data, n_sample))
-    recount = Recount(data, options, model)
-    if data.has_classes:
-        max_cells = MAX_CELLS // len(model.classes)
-        recount = recount.of_parts(improved_parts(data, recount.partitions(), options, read, clock, max_cells))
-    on_all = recount.counted(read, clock)
+    with Clock().governing():  # the grid is found: Ctrl-C ends its counts on all rows, the time limit does not
+        recount = Recount(data, options, model)
+        if data.has_classes:
+            max_cells = MAX_CELLS // len(model.classes)
+            recount = recount.of_parts(improved_parts(data, recount.partitions(), options, read, clock, max_cells))
+        on_all = recount.counted(read, clock)
     _check_limits(on_all, options)
     resolution = on_all.resolution if coded is None else coded.resolution
     return replace(on_all, resolution=resolution, sample_rows=n_sample, left_out=_left_out(on_all, model))

@@ -21,11 +21,11 @@ Lead = list[tuple[str, str]]  # terms and sentences
 
 
 def title_of_model(model: Model) -> str:
-    """Title of the section of a model: its columns, the first of many."""
-    names = [plain(name) for name in model.partitions]
-    if len(names) == 1:
-        return f"Best partition of {names[0]}"
-    return f"Best grid of {listed(names)}"
+    """Title of the section of a model: its column, or the columns in the grid, the first of many."""
+    if len(model.partitions) == 1:
+        return f"Best partition of {plain(next(iter(model.partitions)))}"
+    names = [plain(name) for name in model.informative]
+    return f"Best grid of {listed(names)}" if names else f"No grid of {counted(len(model.partitions), 'column')} pays"
 
 
 def title_of_models(models: Models) -> str:

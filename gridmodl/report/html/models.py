@@ -27,6 +27,7 @@ from gridmodl.model.labels import (
     label_of_levels,
     level_text,
 )
+from gridmodl.model.models import Models
 from gridmodl.model.names import GroupNamer, rounded, shortened
 from gridmodl.report.html.charts import density_chart
 from gridmodl.report.html.lead import (
@@ -47,7 +48,6 @@ from gridmodl.terms import PROBLEMS
 if TYPE_CHECKING:
     from gridmodl.density.model import DensityModel
     from gridmodl.model.model import Model
-    from gridmodl.model.models import Models
     from gridmodl.model.partition import Partition
 
 ALONE = "information alone"  # mutual information of one column of a grid and the target, in nats
@@ -81,7 +81,7 @@ def section_of_models(models: Models) -> dict[str, Any]:
         own.append(tables.make("Columns without a model", columns))
     n_groups = sum(len(part.groups) for model in models.values() for part in model.all_partitions.values())
     variables, prices = [], MergePrices()
-    for name, model in models.items():
+    for name, model in Models(models).items():  # the order of their levels, which edits change
         (partition,) = model.partitions.values()
         record = variable_record(model, partition, tables, n_groups, model.level, _about(model))
         if model.target is not None:

@@ -8,13 +8,12 @@ import numpy as np
 
 from gridmodl.data.frames import ARRAYS
 from gridmodl.model.labels import counted
-from gridmodl.model.names import shortened
 from gridmodl.report.hints import hints_of_models
 from gridmodl.report.html.lead import for_target, notes
 from gridmodl.report.html.plain import cut, plain_number, plain_values
 from gridmodl.report.html.variables import Pairs, Tables, make_section, variable_record
 from gridmodl.report.pictures import plain
-from gridmodl.report.scorecard import part_names, points_text, scale_text
+from gridmodl.report.scorecard import other_values_text, points_text, scale_text
 
 if TYPE_CHECKING:
     from gridmodl.scorecard.cutoffs import Cutoffs
@@ -46,10 +45,10 @@ def section_of_scorecard(card: Scorecard) -> dict[str, Any]:
 
 def _points(card: Scorecard, tables: Tables) -> dict[str, Any]:
     """Table of the points of all parts, with the short names of parts, as other tables have them."""
-    columns = dict(card.table(ARRAYS))
-    names = list(columns["part"][:1])  # of the base
+    columns = card.table_of(map(card.parts_table, card.models))
+    names = [""]  # of the base
     for name in card.models:
-        names += part_names(card, name)
+        names += card.partition(name).names
     return tables.make("Points", columns) | {"names": [cut(name) for name in names]}
 
 
@@ -127,6 +126,4 @@ def _facts(card: Scorecard) -> Pairs:
         low = card.base + sum(float(card.points_of(name).min()) for name in card.models)
         high = card.base + sum(float(card.points_of(name).max()) for name in card.models)
         facts.append(("Scores", f"{points_text(card, low)} to {points_text(card, high)}"))
-    missing = f"missing values where training had none: {card.policy.missing}"
-    unknown = f"unknown categories: {card.policy.unknown}; {missing}"
-    return [*facts, ("Other values", shortened(unknown, 400))]
+    return [*facts, ("Other values", other_values_text(card))]

@@ -58,7 +58,14 @@ def _steps(task: Task, post_optimize: bool, is_exact: bool = False, in_budget: b
     A short proof comes first: it finds what a merge and local moves do, so these are needed only where it fails. One
     that may take long comes last: who stops it has the improved partition.
     """
-    from gridmodl.search.column.exact import PLAIN_ATOMS, budget_of, can_prune, make_program, proven_optimum
+    from gridmodl.search.column.exact import (
+        PLAIN_ATOMS,
+        QUICK_SECONDS,
+        budget_of,
+        can_prune,
+        make_program,
+        proven_optimum,
+    )
     from gridmodl.search.column.improve import improve_merged
     from gridmodl.search.column.merge import greedy_merge
     from gridmodl.search.proof import ALL, Proof
@@ -78,7 +85,7 @@ def _steps(task: Task, post_optimize: bool, is_exact: bool = False, in_budget: b
         budget > 0.0 and can_prune(task) and task.criterion.finish is finish
     ):
         task.clock.step = "proof"
-        program = make_program(task, null, math.inf if is_few and is_exact else budget)
+        program = make_program(task, null, math.inf if is_few and is_exact else budget, QUICK_SECONDS)
         best, budget = program.solve(), 0.0
         yield best
         if best.proven or task.clock.look():
@@ -91,7 +98,7 @@ def _steps(task: Task, post_optimize: bool, is_exact: bool = False, in_budget: b
         return
     if in_budget and budget > 0.0:
         task.clock.step = "proof"
-        best = proven_optimum(task, best, budget)
+        best = proven_optimum(task, best, budget, QUICK_SECONDS)
         yield best
     if post_optimize and not best.proven and not task.clock.look():
         task.clock.step = "post-optimization"

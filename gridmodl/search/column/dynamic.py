@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from gridmodl.search.task import Partitioning, Task
 
 # Slopes without a run, from that of the most parts, 0, to that of the fewest, 1.
 RELAXED = (0.0, 0.2, 0.35, 0.5)
+BUDGET_STEP = 1.5  # factor by which a budget of prices rises
 
 
 class DynamicProgram:
@@ -21,10 +23,15 @@ class DynamicProgram:
 
     Mostly two neighbours of a partition may merge: so where none has k parts, none has more. Else `keeps_merges` of the
     rules is False.
+
+    A proof is given up if it takes more than `budget` prices, and goes on after the time `until` of the clock: budgets
+    rise in steps, so that results differ little between machines.
     """
 
-    def __init__(self, task: Task, best: Partitioning, budget: float = math.inf) -> None:
-        self.task, self.best, self.budget = task, best, budget
+    goes_on_in_time: ClassVar[bool] = False  # whether a budget of prices is raised while little time was used
+
+    def __init__(self, task: Task, best: Partitioning, budget: float = math.inf, until: float = 0.0) -> None:
+        self.task, self.best, self.budget, self.until = task, best, budget, until
         self.n = task.n_atoms
         self.max_parts = min(task.limits.max_parts, self.n)
         self.n_prices = 0.0  # so far
@@ -46,6 +53,8 @@ class DynamicProgram:
 
     @property
     def is_over(self) -> bool:
+        if self.goes_on_in_time and self.n_prices > self.budget and self.task.clock.elapsed < self.until:
+            self.budget = BUDGET_STEP * self.n_prices
         return self.task.clock.stopped is not None or self.n_prices > self.budget
 
     def run(self, slope: float) -> tuple[NDArray[np.int64], float] | None:

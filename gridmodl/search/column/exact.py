@@ -44,10 +44,13 @@ from gridmodl.terms import finish, floor, grid, part, variable
 PLAIN_ATOMS = 256
 # Prices of pairs of atoms, by class, that take a second or less.
 QUICK_PRICES = 8e7
+# A proof that can stop between prices goes on so long, whatever prices it takes: with many classes, or limits on parts,
+# a third of a second more gave proofs that 80 million prices failed to give.
+QUICK_SECONDS = 1.0
 # A proof took 24 to 148 on noise, steps and smooth signals (docs/exact.md); it rarely takes more.
 PRICES_PER_ATOM = 250.0
 FEW_CLASSES = 12.0  # each price of more takes longer; with 10, noise of 20 classes failed for want of 1 % of its prices
-MANY_CLASSES = 40  # of more, a proof that is not quick fails, and leaves no useful gap
+MANY_CLASSES = 40  # of more, most proofs fail that are not quick
 HULL_ATOMS = 20_000  # of fewer, hulls took up to 1.5 times as long as runs over all bounds, with 1e5 half of it
 MANY_PARTS = 64
 FEW_MORE = 32  # of so many parts one more, see `Branches.solve`
@@ -57,21 +60,26 @@ NEAR = 1.0  # blocks whose gain is within NEAR of the slope are expected to fail
 FEW_ATOMS = 2_000  # beyond, slopes leave too much of a criterion that is no sum
 
 
-def proven_optimum(task: Task, start: Partitioning | None = None, budget: float = math.inf) -> Partitioning:
+def proven_optimum(
+    task: Task, start: Partitioning | None = None, budget: float = math.inf, seconds: float = 0.0
+) -> Partitioning:
     """The cheapest partition that keeps the limits; `start`, if given, saves runs.
 
-    Not proven if it was stopped, or would have taken more than `budget` prices: then its proof says how far it is from
-    the optimum at most.
+    Not proven if it was stopped, or would have taken more than `budget` prices and `seconds`: then its proof says how
+    far it is from the optimum at most.
     """
-    return make_program(task, start, budget).solve()
+    return make_program(task, start, budget, seconds).solve()
 
 
-def make_program(task: Task, start: Partitioning | None = None, budget: float = math.inf) -> AllBounds:
+def make_program(
+    task: Task, start: Partitioning | None = None, budget: float = math.inf, seconds: float = 0.0
+) -> AllBounds:
     """The program over every partition that keeps the limits."""
     program = AllBounds
     if can_prune(task) and task.n_atoms > PLAIN_ATOMS:
         program = Hulls if has_hulls(task) and task.n_atoms > HULL_ATOMS else Branches
-    return program(task, start if start is not None else task.base, budget)
+    until = task.clock.elapsed + seconds if seconds else 0.0
+    return program(task, start if start is not None else task.base, budget, until)
 
 
 def can_prune(task: Task) -> bool:
@@ -95,13 +103,13 @@ def has_hulls(task: Task) -> bool:
 def budget_of(task: Task) -> float:
     """Budget of prices for the proof of search="auto"; 0 if it would not suffice.
 
-    The quadratic recursion runs once if nothing depends on the number of parts, else about four times, or once for each
-    number of parts.
+    Branch and bound goes on for `QUICK_SECONDS`, whatever prices it takes. The quadratic recursion runs once if nothing
+    depends on the number of parts, else about four times, or once for each number of parts.
     """
     n, n_classes = task.n_atoms, task.atoms.counts.shape[1]
     if can_prune(task) and (task.criterion.finish is finish or n <= FEW_ATOMS):
         usual, quick = PRICES_PER_ATOM * n * min(1.0, FEW_CLASSES / n_classes), QUICK_PRICES / n_classes
-        return max(usual, quick) if n_classes <= MANY_CLASSES else quick if usual <= quick else 0.0
+        return max(usual, quick) if n_classes <= MANY_CLASSES else quick
     return QUICK_PRICES / n_classes if n <= most_atoms(task) else 0.0
 
 
@@ -130,8 +138,8 @@ def why_given_up(task: Task) -> str:
 class AllBounds(DynamicProgram):
     """Every partition that keeps the limits, for any criterion: quadratic in the atoms."""
 
-    def __init__(self, task: Task, best: Partitioning, budget: float) -> None:
-        super().__init__(task, best, budget)
+    def __init__(self, task: Task, best: Partitioning, budget: float, until: float = 0.0) -> None:
+        super().__init__(task, best, budget, until)
         self.before = self._nothing()
         self.came_from: list[NDArray[np.int32]] = []
         is_quick = self.n <= PLAIN_ATOMS or not self.slopes.is_additive  # else a slope excludes it sooner
@@ -189,9 +197,11 @@ class AllBounds(DynamicProgram):
 class Branches(AllBounds):
     """The same partitions by branch and bound, for a criterion with a floor."""
 
-    def __init__(self, task: Task, best: Partitioning, budget: float) -> None:
+    goes_on_in_time = True
+
+    def __init__(self, task: Task, best: Partitioning, budget: float, until: float = 0.0) -> None:
         self.sums = sums = make_sums(task.atoms, task.n_frozen_cells, task.clock)
-        super().__init__(task, best, budget)
+        super().__init__(task, best, budget, until)
         n_rows = int(sum_classes(sums)[-1])
         margin = ROUNDING * (n_rows * math.log(n_rows + 1.0) + abs(self.slopes.known[1]))
         criterion, is_two, is_alone = task.criterion, sums.shape[1:] == (1, 2), sums.shape[1] == 1
@@ -221,7 +231,7 @@ class Branches(AllBounds):
         task = self._joined(starts) or replace(self.task, atoms=coarsen(self.task.atoms, starts), start=None)
         task = replace(task, rules=self.task.rules.coarsen(starts))
         make = Hulls if isinstance(self, Hulls) and task.n_atoms > HULL_ATOMS else Branches
-        program = make(task, task.base, self.budget - self.n_prices)
+        program = make(task, task.base, self.budget - self.n_prices, self.until)
         found = program.solve()
         self.n_prices += program.n_prices
         self._offer(starts[found.starts])
@@ -285,8 +295,8 @@ class Hulls(Branches):
     Why it is enough is said in `gridmodl.search.column.hulls`. Layers, and slopes below 0, keep all bounds.
     """
 
-    def __init__(self, task: Task, best: Partitioning, budget: float) -> None:
-        super().__init__(task, best, budget)
+    def __init__(self, task: Task, best: Partitioning, budget: float, until: float = 0.0) -> None:
+        super().__init__(task, best, budget, until)
         n_blocks = -(-self.n // BLOCK)
         self.scratch = make_scratch()
         self.kept = np.zeros(self.n + 1, dtype=np.bool_)

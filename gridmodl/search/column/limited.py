@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridmodl.jit.template import bind
+from gridmodl.search.column import exact
 from gridmodl.search.column.dynamic import DynamicProgram
 from gridmodl.search.column.exact import AllBounds, budget_of, make_program
 from gridmodl.search.column.merge import greedy_merge
@@ -79,6 +80,8 @@ def limited_optimum(task: Task, is_exact: bool = False) -> Partitioning | None:
         return best
     program = window_program(inner, is_exact)
     found = _coarse_optimum(inner) if program is None else program.solve()
+    if program is not None and not found.proven and not task.clock.look():  # given up: no merge came before
+        found = min(found, _coarse_optimum(inner)._replace(proven=False, proof=found.proof), key=lambda one: one.cost)
     if task.keeps_rules(found.starts):
         return found if best is None or found.cost <= best.cost else best._replace(proof=found.proof)
     return _ordered_optimum(task, best, found.proof, program)
@@ -88,7 +91,7 @@ def window_program(task: Task, is_exact: bool) -> AllBounds | None:
     """Program over all bounds with windows; None if it would take too long."""
     task.clock.step = "proof"
     budget = math.inf if is_exact or task.n_atoms <= FEW_ATOMS else budget_of(task)
-    return make_program(task, task.base, budget) if budget > 0.0 else None
+    return make_program(task, task.base, budget, exact.QUICK_SECONDS) if budget > 0.0 else None
 
 
 def _coarse_optimum(task: Task) -> Partitioning:

@@ -43,7 +43,7 @@ class VisitBuffers(NamedTuple):
     sweep: Sweep
     groups: GroupBuffers
     part_totals: Any  # rows and values of each part
-    visited: Any  # parts of the variable before the visit, and the cheapest found; one more entry for a buffer
+    visited: Any  # parts of the variable before the visit, the cheapest found, and names of groups
 
 
 class KeptParts(NamedTuple):
@@ -122,7 +122,7 @@ def improve_steps(
         both_ways = loose[k] >= 0 and not now.shifts_only
         for way in range(JOINED if both_ways else AS_IS, APART + 1 if both_ways else AS_IS + 1):
             if categorical[k]:
-                n_apart = start_groups(part, visited[0], begins, atom_rows, lo, n, of_parts, visited[1], loose[k], way)
+                n_apart = start_groups(part, visited[0], begins, atom_rows, lo, n, of_parts, visited[2], loose[k], way)
             else:
                 n_apart = start_intervals(part, visited[0], begins, atom_rows, lo, n, of_parts, loose[k] >= 0, way)
             if n_apart < 0:

@@ -228,7 +228,7 @@ class Worker:
             values=np.ones(n_atoms, dtype=i32),
         )
         self.slot = np.zeros(n, dtype=i32)
-        self.visited = np.zeros((2, n_atoms + 1), dtype=i32)
+        self.visited = np.zeros((3, n_atoms + 1), dtype=i32)
         self.orders = np.arange(n_atoms, dtype=i32), np.arange(n_atoms, dtype=i32)
         self.buffers = make_buffers(n_cells, n_classes)
         self.sweep = make_sweep(n_atoms)
