@@ -62,8 +62,13 @@ def naming(path: str | os.PathLike[str], beside: str | os.PathLike[str]) -> Iter
 
 def temporary_folder() -> Path:
     """Make a folder for temporary files; who makes it calls `drop` at the end."""
-    folder = Path(tempfile.mkdtemp(prefix="gridmodl-"))
-    _unfinished.add(folder)
+    folder = Path(tempfile.gettempdir(), f"gridmodl-{secrets.token_hex(8)}")
+    _unfinished.add(folder)  # before it is there: the process may end at any moment
+    try:
+        folder.mkdir(mode=0o700)
+    except OSError:
+        _unfinished.discard(folder)  # not made, or by somebody else
+        raise
     return folder
 
 

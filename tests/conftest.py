@@ -32,6 +32,9 @@ sys.path.append(str(PROJECT / "plugins" / "gridmodl-khiops11"))
 # A background job of a shell ignores Ctrl-C, and so would the processes that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+# What nohup starts ignores SIGHUP; pytest goes on doing so, but processes that it starts do not inherit a handler.
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda number, frame: None)
 
 # A sum with a floor of its own, one that is concave, one that is no sum, and a plugin's.
 COMPILED = {"modl", "gini", "g2", "khiops11", "Khiops11()"}

@@ -186,11 +186,17 @@ def cost_by_parts(
     )
 
 
-def curve_of(column: Column, table: Table, options: Options, clock: Clock) -> tuple[ByParts, tuple[Partition, ...]]:
-    """Costs and gaps of the best partitions of `column` by number of parts, and these partitions."""
+def curve_of(
+    column: Column, table: Table, options: Options, clock: Clock, counts_apart: bool = True
+) -> tuple[ByParts, tuple[Partition, ...]]:
+    """Costs and gaps of the best partitions of `column` by number of parts, and these partitions.
+
+    With `counts_apart`, max_parts counts parts of special codes and of missing values alone; searches exempt them.
+    """
     criterion = criterion_for(options.criterion, table.problem.kind)
     limits = column_limits(options.of(column.name), table.problem.n_rows, criterion)
-    most, limits = limits.max_parts, limits._replace(max_parts=NO_LIMIT)  # of all parts: a search exempts some
+    most = limits.max_parts if counts_apart else NO_LIMIT
+    limits = limits._replace(max_parts=NO_LIMIT) if counts_apart else limits
     if isinstance(column, Numbers):
         # For a fixed number of parts, the best bound may lie inside a run of one class.
         ways = interval_tasks(column, table, criterion, options, limits, clock, may_stop=False, may_join=False)
@@ -201,7 +207,8 @@ def curve_of(column: Column, table: Table, options: Options, clock: Clock) -> tu
 
 def _at_most(way: Way, most: int) -> Way:
     """The same task for partitions of at most `most` parts, those set apart included; one part there is always."""
-    limits = way.task.limits._replace(max_parts=max(1, most - way.n_apart))
+    limits = way.task.limits
+    limits = limits._replace(max_parts=min(limits.max_parts, max(1, most - way.n_apart)))
     return way._replace(task=replace(way.task, limits=limits))
 
 

@@ -47,7 +47,7 @@ class OptimaPath(NamedTuple):
 
 def find_path(column: Column, table: Table, options: Options, criterion: Criterion, clock: Clock) -> OptimaPath:
     """Optima of a column for all values of the penalty option of `criterion`, from one curve."""
-    found, partitions = curve_of(column, table, options._replace(criterion=criterion), clock)
+    found, partitions = curve_of(column, table, options._replace(criterion=criterion), clock, counts_apart=False)
     n_parts = np.array([partition.n_parts for partition in partitions], dtype=np.int64)
     unit, value = _price_of_part(column, table, criterion, partitions)
     corners = lower_hull(n_parts.astype(np.float64), found.costs - value * unit * (n_parts - n_parts[0]))

@@ -233,7 +233,7 @@ def choose_penalty(
     n_folds : int
         Number of folds of ``"held-out"``.
     max_parts : int
-        Largest number of parts, those of special codes included.
+        Largest number of parts; those of special codes, and of missing values alone, do not count.
     time_limit : float, optional
         Seconds, of which trials take at most 80 %. Of the combinations of other options, those whose trials were
         finished are compared; without any, the options are the defaults. Ctrl-C does the same.

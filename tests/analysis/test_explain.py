@@ -192,8 +192,7 @@ class ByValue(Criterion):
 
 def test_what_a_model_does_not_know_is_asked_for(monkeypatch):
     model = gridmodl.Model.from_json(gridmodl.optimize(VALUES.astype(float), CLASSES).to_json())
-    monkeypatch.setattr(alternatives, "get_criterion", lambda name, **options: ByValue())
-    monkeypatch.setattr(alternatives, "criterion_for", lambda criterion, kind: criterion)
+    monkeypatch.setattr(alternatives, "criterion_of", lambda name, options, problem: ByValue())
     with pytest.raises(ValueError, match=r"does not know .* pass the data: explain\(name, data="):
         model.explain()
 

@@ -164,14 +164,15 @@ def test_quiet(folder, tmp_path):
 def test_options_reach_the_library(folder):
     found = facts(
         folder / "data.csv", "-t", "class", "-c", "age,income", "--each", "--special", "age=-999,-1", "--criterion",
-        "entropy", "--option", "alpha=0.7", "--option", "beta=0", "--search", "merge", "--max-parts", 4, "--min-rows",
+        "entropy", "--option", "alpha=0.7", "--option", "beta=0", "--search", "merge", "--max-parts", 2, "--min-rows",
         "0.05", "--jobs", 1, "--seed", 3,
     )  # fmt: skip
     age = next(model for model in found["models"] if model["columns"][0]["name"] == "age")
     assert age["options"] == {"alpha": 0.7, "beta": 0.0}
     assert age["search"] == "merge"
     assert "special -999" in age["columns"][0]["parts"]
-    assert all(len(model["columns"][0]["parts"]) <= 4 for model in found["models"])
+    intervals = [part for part in age["columns"][0]["parts"] if part.startswith("(")]
+    assert len(intervals) == 2  # three without the limit; missing values and special codes are apart
 
 
 def test_kinds_weights_and_exclusion(folder):

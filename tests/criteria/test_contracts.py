@@ -134,16 +134,17 @@ def price_of_groups(name, values, groups, target):
     return naive.price(gridmodl.get_criterion(name), "classes", [column], target)
 
 
-def fewest_rows(values, groups):
-    """Of the groups that hold more than missing values, which no limit on rows moves."""
+def keeps(values, groups, max_parts, min_rows):
+    """Whether the groups keep the limits, of which missing values alone are exempt, and so is a single group."""
     rows = Counter(naive.group(values, groups))
-    return min(rows[i] for i, group in enumerate(groups) if list(group) != [None])
+    limited = [rows[i] for i, group in enumerate(groups) if list(group) != [None]]
+    return len(groups) == 1 or (len(limited) <= max_parts and min(limited) >= min_rows)
 
 
 def best_groups(name, values, target, max_parts=99, min_rows=1):
     costs = []
     for groups in set_partitions(sorted(set(values), key=str)):
-        if len(groups) == 1 or (len(groups) <= max_parts and fewest_rows(values, groups) >= min_rows):
+        if keeps(values, groups, max_parts, min_rows):
             costs.append(price_of_groups(name, values, groups, target))
     return min(costs)
 
@@ -187,8 +188,7 @@ def test_limits_hold_for_groups_and_exact_is_the_best_within_them(name, search, 
         {"x0": values}, target, criterion=name, search=search, kinds={"x0": "categorical"}, **limits
     )
     partition = model.partitions["x0"]
-    assert partition.n_parts <= max_parts
-    assert partition.n_parts == 1 or fewest_rows(values, partition.groups) >= min_rows
+    assert keeps(values, partition.groups, max_parts, min_rows)
     assert model.cost == pytest.approx(price_of_groups(name, values, partition.groups, target), rel=1e-9, abs=1e-9)
     lowest = best_groups(name, values, target, max_parts, min_rows)
     assert lowest - 1e-9 <= model.cost <= model.null_cost + 1e-9

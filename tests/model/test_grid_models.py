@@ -281,7 +281,8 @@ def test_the_summary_of_many_columns_stays_short():
 def test_the_summary_of_many_cells_says_how_many_it_does_not_show():
     codes = np.arange(400) % 100
     data = {"a": codes // 10, "b": codes % 10}
-    model = Model.from_partitions(data, codes % 2, {"a": np.arange(9) + 0.5, "b": np.arange(9) + 0.5})
+    both = (data["a"] + data["b"]) % 2  # of each column alone, no part has one class only, which would be noted
+    model = Model.from_partitions(data, both, {"a": np.arange(9) + 0.5, "b": np.arange(9) + 0.5})
     lines = model.summary().splitlines()
     assert "the 10 cells with the most rows, of 100:" in lines
     assert len(lines) == 39  # one more part of both columns would be 41

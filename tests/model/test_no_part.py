@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import gridmodl
 from gridmodl import Model, optimize
 from gridmodl.data.atoms import Target
-from gridmodl.model.cells import make_cells
+from gridmodl.model.cells import Cells, make_cells
 from gridmodl.model.counts import share_lines
 
 AGES = np.array([20.0, 25.0, 30.0, 35.0, 50.0, 55.0, 60.0, 65.0] * 5)
@@ -148,7 +148,7 @@ def test_neutral_shares_are_those_of_all_rows_that_agree(data):
     cells = make_cells(range(n_variables), [np.array(of) for of in parts], Target(np.array(classes), None, 3))
     shares = np.vstack([cells.shares(), np.bincount(classes, minlength=3) / n_rows])
     of_rows = [np.array(column) for column in zip(*asked, strict=True)]
-    found = np.take(*share_lines(cells, shares, of_rows, len(asked)), axis=0)
+    found = np.take(*share_lines(cells, shares, of_rows, len(asked), Cells.shares), axis=0)
     assert found.tolist() == [slow_shares(parts, classes, 3, row) for row in asked]
 
 
