@@ -182,6 +182,11 @@ def _tried_cells(problem: Problem, n_values: int, has_gaps: bool) -> list[tuple[
     return [*cells, (np.zeros_like(all_rows), 1, 1)] if unlabelled else cells
 
 
+def _fields_of(given: Any) -> Any:
+    """The record of all fields of an argument of a term."""
+    return given.own if isinstance(given, Params) else given
+
+
 def check_term(criterion: Criterion, term: str, *arguments: Any) -> None:
     """Call a plain term twice; raise TermError unless it returns the same finite number and leaves its arrays alone."""
     name = criterion.name
@@ -189,8 +194,8 @@ def check_term(criterion: Criterion, term: str, *arguments: Any) -> None:
         (type(given).__name__, field, array, array.tobytes())
         for given in arguments
         if isinstance(given, tuple)
-        for record in [given.own if isinstance(given, Params) else given]
-        for field, array in zip(record._fields, record, strict=True)  # type: ignore[attr-defined]  # a NamedTuple
+        for record in [_fields_of(given)]
+        for field, array in zip(record._fields, record, strict=True)
         if isinstance(array, np.ndarray)
     ]
     try:

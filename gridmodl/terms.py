@@ -475,7 +475,7 @@ def params_record(criterion: Criterion, problem: Problem) -> Params:
 @functools.cache
 def record_class(names: tuple[str, ...]) -> Any:
     """The record class of the fields that every ``p`` has and those of these `names`."""
-    return namedtuple("Fields", (*CORE_FIELDS, *names))  # type: ignore[misc]
+    return namedtuple("Fields", (*CORE_FIELDS, *names))
 
 
 def _typed(criterion: str, name: str, value: Any, kind: type) -> Any:

@@ -26,8 +26,8 @@ LLVM_FEATURES = (
 )  # fmt: skip
 # What kernels may need of the C library and of Python: both are there in every process.
 ALLOWED = {
-    "erfc", "exp", "expm1", "floor", "lgamma", "log", "log1p", "log2", "sqrt", "memcpy", "memmove", "memset", "pow", "PyErr_Clear",
-    "PyErr_Occurred", "PyLong_AsLongLong",
+    "erfc", "exp", "expm1", "floor", "lgamma", "log", "log1p", "log2", "memcpy", "memmove", "memset", "pow", "sqrt",
+    "PyErr_Clear", "PyErr_Occurred", "PyLong_AsLongLong",
 }  # fmt: skip
 LINKER = "cc"
 N_WORKERS = 2

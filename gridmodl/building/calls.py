@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from gridmodl.plugins import class_number, criterion_for, list_criteria
-from gridmodl.terms import PROBLEMS, floor
+from gridmodl.terms import PROBLEMS
 
 FREE: dict[str, Any] = {}
 LIMITED: dict[str, Any] = {"max_parts": 3, "min_rows": 5}
 INSTANTS = np.arange(60).astype("datetime64[h]")  # dates have 64-bit integers as values, as have large integers
 
 
-# Steps: calls that together reach the kernels of one problem. The data is as small as it can be: sizes lie on both sides
-# of the limits at which the searches change.
+# Steps: calls that together reach the kernels of one problem. The data is as small as it can be: sizes lie on both
+# sides of the limits at which the searches change.
 
 
 def _columns(n: int = 60) -> dict[str, Any]:
@@ -102,8 +102,8 @@ def numbers(criterion: str) -> None:
     second, third = (_needed(criterion, "classes", target) for target in (signal, signal + (long % 3 == 0)))
     verify(optimize(long, second, criterion=criterion, search="exact"), long, second)
     optimize(long, third, criterion=criterion, search="exact")
-    # Enough bounds of two classes for hulls; without a floor, a proof of as many takes half a minute.
-    if criterion_for(criterion, "classes").floor is not floor:
+    # Enough bounds of two classes for hulls; other criteria take half a minute for a proof of as many.
+    if criterion_for(criterion, "classes").concave_cell:
         longer = np.arange(60_000)
         waves = np.random.default_rng(0).random(60_000) < 0.5 + 0.3 * np.sin(longer / 4_000.0)
         optimize(longer, _needed(criterion, "classes", waves), criterion=criterion, search="exact")

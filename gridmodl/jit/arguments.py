@@ -1,14 +1,13 @@
 """Arguments of a kernel in machine code: 64-bit slots, made of Python's objects by a kernel of its own.
 
-Every kernel in machine code has the entry ``i32 f(result*, error*, slots, out)``. All its arguments lie flat in `slots`:
-a number as it is, an array as its address and its shape (and its strides, where it is not contiguous), a record as its
-fields. What it returns lies in `out`. So one way to call serves kernels from a file, from the library and compiled just
-now, and needs neither numba nor a compiler for Python's extensions.
+Every kernel in machine code has the entry ``i32 f(result*, error*, slots, out)``. All its arguments lie flat in
+`slots`: a number as it is, an array as its address and its shape (and its strides, where it is not contiguous), a
+record as its fields. What it returns lies in `out`. So one way to call serves kernels from a file, from the library
+and compiled just now, and needs neither numba nor a compiler for Python's extensions.
 
 `describe` is the signature of arguments as text. `steps_of` is a program that finds the same arguments again in memory
 and checks their types; `read_arguments` runs it, a kernel that reads tuples, floats and numpy arrays where CPython has
 them. `gridmodl.jit.native` tests at its first use that they are there, and fills slots by `slots_of` if not, in Python.
-Measured for a record of 60 arrays: 2 us, in Python 40, numba's dispatcher 35.
 """
 
 from __future__ import annotations
@@ -44,7 +43,8 @@ def canonical(value: Any) -> Any:
         return value
     if not hasattr(value, "_fields"):
         return tuple(new)
-    return value._replace(**dict(zip(value._fields, new, strict=True)))
+    record: Any = value
+    return record._replace(**dict(zip(record._fields, new, strict=True)))
 
 
 def describe(value: Any) -> str:
@@ -60,14 +60,15 @@ def describe(value: Any) -> str:
         return "n"
     if isinstance(value, tuple):
         inner = ",".join(map(describe, value))
-        return f"({inner})" if kind is tuple else f"{_record_name(kind)}({inner})"
+        name = "" if kind is tuple else _record_name(kind)  # type: ignore[arg-type]  # mypy: a class has no hash
+        return f"{name}({inner})"
     if isinstance(value, np.ndarray):
         return f"{_dtype_name(value.dtype)}{value.ndim}{'' if value.flags.c_contiguous else 's'}"
     raise TypeError(f"a kernel takes numbers, arrays, records and None, got {kind.__name__}")
 
 
 @functools.cache
-def _record_name(record: type) -> str:
+def _record_name(record: Any) -> str:
     fields = " ".join(getattr(record, "_fields", ()))
     return f"{record.__module__}.{record.__qualname__}[{fields}]"
 
@@ -150,7 +151,7 @@ def read_arguments(steps: Any, at: int, array: int, true: int, objects: Any, slo
         what, kind, size = steps[i, 0], steps[i, 3], steps[i, 4]
         here = at if i == 0 else load(objects[steps[i, 1]] + ITEMS + 8 * steps[i, 2])
         objects[i] = here
-        if what == ARRAY or what == STRIDED:
+        if what >= ARRAY:
             flags = load(here + FLAGS)
             is_contiguous = flags & CONTIGUOUS != 0
             if load(here + TYPE) != array or load(here + DTYPE) != kind or flags & ALIGNED == 0:

@@ -1,10 +1,10 @@
 """Objects of machine code on disk, under names that contain a digest of their code.
 
 A file holds one kernel for one signature, or the terms of one criterion, for one kind of processor. Its name ends in
-digests of everything that decides the code (`gridmodl.jit.digest`), so it is never stale. Paths, time stamps and comments
-of source files do not matter: a second checkout of the same code compiles nothing. Loading machine code means trusting
-it: a folder or a file that other users could have changed (`gridmodl.jit.ownership`) is refused, and a file whose
-checksum is wrong is not loaded.
+digests of everything that decides the code (`gridmodl.jit.digest`), so it is never stale. Paths, time stamps and
+comments of source files do not matter: a second checkout of the same code compiles nothing. Loading machine code means
+trusting it: a folder or a file that other users could have changed (`gridmodl.jit.ownership`) is refused, and a file
+whose checksum is wrong is not loaded.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ terms (`gridmodl.jit.open_terms`) and writes an object, in the format of the sys
 of Python, numba or numpy: it is kept on disk (`gridmodl.jit.cache`), or linked into the library. Numba's dispatchers,
 wrappers and reference counts are left out, as nothing here needs them; only a term that allocates has the counts.
 
-Numba's private names are used for KNOWN_VERSIONS, which tests cover; other versions go through `numba.njit`, which takes
-longer and makes the same code. Only this module and `open_terms` import numba.
+Numba's private names are used for KNOWN_VERSIONS, which tests cover; other versions go through `numba.njit`, which
+takes longer and makes the same code. Only this module and `open_terms` import numba.
 """
 
 # mypy: disable-error-code="no-untyped-call, attr-defined"
@@ -195,8 +195,8 @@ def _lowered_kernel(
     kinds = tuple(map(type_of, arguments))
     read = _arguments_reader(kinds)
 
-    def entry(slots, out):
-        _write_result(out, bound(*read(slots)))
+    def entry(slots: Any, out: Any) -> int:
+        _write_result(out, bound(*read(slots)))  # type: ignore[call-arg]  # an intrinsic
         return 0
 
     module, name = _lowered(entry, (types.int64, types.int64), binder.allocates)
@@ -222,7 +222,7 @@ def _n_slots(kind: Any) -> int:
     if isinstance(kind, types.Array):
         return 1 + kind.ndim * (1 if kind.layout == "C" else 2)
     if isinstance(kind, types.BaseTuple):
-        return sum(map(_n_slots, kind))
+        return sum((_n_slots(item) for item in kind.types), 0)
     return 0 if kind is types.none else 1
 
 
@@ -235,7 +235,7 @@ def _arguments_reader(kinds: tuple[Any, ...]) -> Any:
         def value(context: Any, builder: Any, kind: Any, base: Any, place: int) -> Any:
             if isinstance(kind, types.BaseTuple):
                 items = []
-                for item in kind:
+                for item in kind.types:
                     items.append(value(context, builder, item, base, place))
                     place += _n_slots(item)
                 return context.make_tuple(builder, kind, items)
@@ -261,7 +261,7 @@ def _write_result(typing_context: Any, out: Any, result: Any) -> Any:
 
         def write(kind: Any, value: Any, place: int) -> int:
             if isinstance(kind, types.BaseTuple):
-                for i, item in enumerate(kind):
+                for i, item in enumerate(kind.types):
                     place = write(item, builder.extract_value(value, i), place)
                 return place
             if kind is types.none:
@@ -282,7 +282,7 @@ def _write_result(typing_context: Any, out: Any, result: Any) -> Any:
 def _returns(kind: Any) -> str:
     """Text of what a kernel returns: n nothing, i, f or b a number, a tuple of these in parentheses."""
     if isinstance(kind, types.BaseTuple):
-        return f"({''.join(map(_returns, kind))})"
+        return f"({''.join(map(_returns, kind.types))})"
     for known, letter in ((types.NoneType, "n"), (types.Float, "f"), (types.Boolean, "b"), (types.Integer, "i")):
         if isinstance(kind, known):
             return letter

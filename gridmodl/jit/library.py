@@ -1,10 +1,10 @@
 """The library of kernels that an installed gridmodl carries: built with it, answering without numba.
 
-The file ``kernels.so`` has all kernels with open terms, the terms of all built-in criteria, and the kernels with the terms
-of some written into them. Its functions are named by the source text of all that they reach: byte code differs between
-versions of Python, and the library serves all of them. After an edit a name is not found, and the call goes on without
-the library; so it does for a function that has no text in a file, or reaches what is no number, array, record or
-function. Finding the name of a kernel takes 1 to 5 ms. ``kernels.json`` beside it has the digest of the file, the
+The file ``kernels.so`` has all kernels with open terms, the terms of all built-in criteria, and the kernels with the
+terms of some written into them. Its functions are named by the source text of all that they reach: byte code differs
+between versions of Python, and the library serves all of them. After an edit a name is not found, and the call goes on
+without the library; so it does for a function that has no text in a file, or reaches what is no number, array, record
+or function. Finding the name of a kernel takes 1 to 5 ms. ``kernels.json`` beside it has the digest of the file, the
 processor that it needs, and what each function returns. A file that does not fit is refused with a warning.
 """
 
@@ -31,7 +31,7 @@ from gridmodl.terms import FUNCTIONS, Criterion
 UNKNOWN = "unknown"  # in place of a text or a value that the library cannot have
 FOLDER = Path(__file__).parent
 LIBRARY, FACTS = "kernels.so", "kernels.json"
-# Facts of processors of the level x86-64-v3 (Intel since Haswell, 2013; AMD since Excavator, 2015), as Linux names them.
+# Facts of processors of the level x86-64-v3 (Intel since 2013, AMD since 2015), as Linux names them.
 FEATURES = ("avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave")
 
 
@@ -76,9 +76,7 @@ class Library:
 
     def address(self, symbol: str) -> int:
         """Address of a function that the facts name."""
-        found = ctypes.cast(getattr(self.handle, symbol), ctypes.c_void_p).value
-        assert found is not None
-        return found
+        return ctypes.cast(getattr(self.handle, symbol), ctypes.c_void_p).value or 0
 
 
 def lacking_features(machine: str, features: list[str]) -> list[str]:
@@ -149,9 +147,8 @@ def find_terms(criterion: type[Criterion], layout: str) -> tuple[str, dict[str, 
     """Name and addresses of the terms of a criterion, or None if the library does not have them."""
     library = the_library()
     symbol = None if library is None else terms_symbol(criterion, layout)
-    if library is None or symbol not in library.terms:
+    if library is None or symbol is None or symbol not in library.terms:
         return None
-    assert symbol is not None
     return symbol, {name: library.address(f"{symbol}_{name}") for name in library.terms[symbol]}
 
 
@@ -218,7 +215,8 @@ def _text_of(code: types.CodeType) -> str | None:
     lines = _lines_of(code.co_filename, facts.st_mtime_ns, facts.st_size)
     if lines is None or code.co_firstlineno > len(lines):
         return None
-    taken, depth, in_body = [], 0, False
+    taken: list[str] = []
+    depth, in_body = 0, False
     for line in lines[code.co_firstlineno - 1 :]:
         indent = len(line) - len(line.lstrip())
         if not taken:

@@ -107,7 +107,7 @@ class Native:
             return MISMATCH
         p = None
         if self.path is not None:
-            p = functools.reduce(tuple.__getitem__, self.path, arguments)
+            p = _at(arguments, self.path)
             if p.addresses is None or (self.terms is not None and p.addresses is not self.terms):
                 return MISMATCH
         return self._run(buffers.given, p)
@@ -115,7 +115,7 @@ class Native:
     def run(self, arguments: tuple[Any, ...]) -> Any:
         """Run the kernel for canonical `arguments` of the right types and with terms, told by Python."""
         flat = np.array(slots_of(arguments), dtype=np.int64)
-        p = None if self.path is None else functools.reduce(tuple.__getitem__, self.path, arguments)
+        p = None if self.path is None else _at(arguments, self.path)
         return self._run(ctypes.cast(flat.ctypes.data, ctypes.c_char_p), p)
 
     def _run(self, slots: Any, p: Params | None) -> Any:
@@ -265,11 +265,10 @@ def _saved_or_compiled(name: str, compiled: Callable[[Any, Any], Any]) -> Code |
         if addresses is None:
             found = compiled(compiler, this_processor())
             addresses = load_object(found.code, found.symbols, found.needs)
+            if addresses is None:
+                raise RuntimeError(f"{name} needs functions that this process does not have: {', '.join(found.needs)}")
             cache.write(name, found)
-        if addresses is None:
-            raise RuntimeError(f"{name} needs functions that this process does not have: {', '.join(found.needs)}")
-    assert found is not None
-    _loaded_code[name] = Code(addresses, found.returns)
+    _loaded_code[name] = Code(addresses, "" if found is None else found.returns)
     return _loaded_code[name]
 
 
@@ -280,7 +279,14 @@ def _short(text: str) -> str:
 def params_in(arguments: tuple[Any, ...]) -> Params | None:
     """The `Params` among nested arguments, if there is one."""
     path = path_to(arguments, Params)
-    return None if path is None else functools.reduce(tuple.__getitem__, path, arguments)
+    return None if path is None else _at(arguments, path)
+
+
+def _at(arguments: tuple[Any, ...], path: tuple[int, ...]) -> Params:
+    found: Any = arguments
+    for place in path:
+        found = found[place]
+    return found
 
 
 # Terms.

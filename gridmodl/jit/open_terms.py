@@ -12,7 +12,7 @@ the functions of `criterion_terms` are those of one criterion, which LLVM then w
 A term that raises leaves the address of numba's description of the exception in the slot `FAILED`, and costs NaN.
 """
 
-# mypy: disable-error-code="no-untyped-call"
+# mypy: disable-error-code="no-untyped-call, attr-defined"
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
 def _flat(kind: Any) -> list[Any]:
     """Types of the plain numbers that a value of type `kind` is handed over as."""
     if isinstance(kind, types.BaseTuple):
-        return [flat for item in kind for flat in _flat(item)]
+        return [flat for item in kind.types for flat in _flat(item)]
     if isinstance(kind, types.Array):
         return [_whole] * (1 + kind.ndim)
     return [_real if kind is _real else _whole]
@@ -83,10 +83,9 @@ def _caller(name: str) -> Any:
 
     def call(typing_context: Any, p: Any, *given: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            slots = builder.extract_value(values[0], p.fields.index("slots"))
-            flat = [
-                builder.ptrtoint(context.make_array(p[p.fields.index("slots")])(context, builder, slots).data, WORD)
-            ]
+            place = p.fields.index("slots")
+            slots = context.make_array(p[place])(context, builder, builder.extract_value(values[0], place))
+            flat = [builder.ptrtoint(slots.data, WORD)]
             for wanted, kind, value in zip(ARGUMENTS[name], given, _each(builder, values[1:], given), strict=True):
                 flat += _flattened(context, builder, name, wanted, kind, value)
             function_type = ir.FunctionType(REAL, [value.type for value in flat])
@@ -107,7 +106,7 @@ def _each(builder: Any, values: Any, kinds: Any) -> list[Any]:
 def _flattened(context: Any, builder: Any, name: str, wanted: Any, kind: Any, value: Any) -> list[Any]:
     """Plain numbers of a `value` of type `kind`, as the type `wanted` has them."""
     if isinstance(wanted, types.BaseTuple):
-        items = zip(wanted, kind, _each(builder, [value], kind), strict=True)
+        items = zip(wanted.types, kind.types, _each(builder, [value], kind), strict=True)
         return [flat for item in items for flat in _flattened(context, builder, name, *item)]
     if not isinstance(wanted, types.Array):
         return [context.cast(builder, value, kind, _flat(wanted)[0])]
@@ -218,7 +217,7 @@ def _arguments_reader(name: str) -> Any:
 
             def value(kind: Any) -> Any:
                 if isinstance(kind, types.BaseTuple):
-                    return context.make_tuple(builder, kind, [value(item) for item in kind])
+                    return context.make_tuple(builder, kind, [value(item) for item in kind.types])
                 return value_in(context, builder, kind, [slots.pop(0) for _ in _flat(kind)])
 
             return value(kinds)
@@ -233,10 +232,10 @@ def entries(fields: Any, compiled: dict[str, Any]) -> dict[str, Callable[..., fl
     read_p = _fields_reader(fields)
 
     def entry_of(term: Any, read: Any) -> Callable[..., float]:
-        def entry(flat):
+        def entry(flat: Any) -> float:
             return float(term(read_p(flat[0]), *read(flat)))
 
-        def silent_entry(flat):
+        def silent_entry(flat: Any) -> float:
             term(read_p(flat[0]), *read(flat))
             return 0.0
 

@@ -1,16 +1,16 @@
 """Bind a kernel to the terms of a criterion: as plain Python, or as machine code that calls them.
 
-A kernel is a plain function that calls the free terms of `gridmodl.terms`. As plain Python, `bind` gives a copy in which
-the terms are those of the criterion. In machine code a kernel exists once, with its terms left open: it calls them
-through the addresses that ``p`` holds, so that another criterion, option or literal compiles its terms alone.
+A kernel is a plain function that calls the free terms of `gridmodl.terms`. As plain Python, `bind` gives a copy in
+which the terms are those of the criterion. In machine code a kernel exists once, with its terms left open: it calls
+them through the addresses that ``p`` holds, so that another criterion, option or literal compiles its terms alone.
 
     library     kernels and terms of built-in criteria, compiled when gridmodl was built      `gridmodl.jit.library`
     on disk     compiled by an earlier process                                                `gridmodl.jit.cache`
     compiled    now, by numba                                                                 `gridmodl.jit.compiler`
     plain       for debuggers, and while a kernel's work is smaller than compiling it         `gridmodl.jit.tiers`
 
-Nothing is ever stale: names end in a digest of everything that a kernel or a term can reach, and the terms of a criterion
-are looked at again for each ``p``.
+Nothing is ever stale: names end in a digest of everything that a kernel or a term can reach, and the terms of a
+criterion are looked at again for each ``p``.
 """
 
 from __future__ import annotations
@@ -55,10 +55,13 @@ def inlined(function: Function) -> Function:
     return function
 
 
-@functools.cache
-def bind(kernel: Callable[..., Any], criterion: Any = None) -> Kernel:
+_bound: dict[Any, Kernel] = {}
+
+
+def bind(kernel: Callable[..., Any], criterion: type[Criterion] | None = None) -> Kernel:
     """Replace the free terms in `kernel` by the terms of `criterion`."""
-    return Kernel(kernel, criterion)
+    found = _bound.get((kernel, criterion))
+    return found if found is not None else _bound.setdefault((kernel, criterion), Kernel(kernel, criterion))
 
 
 class Kernel:
@@ -87,9 +90,9 @@ class Kernel:
                 if answer is not MISMATCH:
                     return answer
             arguments = canonical(arguments)
-            native = self._find_native(arguments, mode)
-            if native is not None:
-                return native.run(arguments)
+            found = self._find_native(arguments, mode)
+            if found is not None:
+                return found.run(arguments)
         return self._run_plain(arguments)
 
     def _find_native(self, arguments: tuple[Any, ...], mode: str) -> Native | None:
@@ -111,11 +114,11 @@ class Kernel:
         for native in natives:  # `p` had no addresses yet
             if native.text == text and native.terms in (None, terms):
                 return native
-        native = find_native(self.kernel, arguments, text, terms, uses_library)
-        if native is not None:
+        made = find_native(self.kernel, arguments, text, terms, uses_library)
+        if made is not None:
             self._missing.discard(text)
-            natives[:] = [native, *(old for old in natives if old.text != text)]
-        return native
+            natives[:] = [made, *(old for old in natives if old.text != text)]
+        return made
 
     @functools.cached_property
     def _compile_seconds(self) -> float:

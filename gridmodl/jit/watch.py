@@ -1,9 +1,10 @@
 """Notice that a criterion changed after its kernels were bound: a constant, a helper, a default or a term of the class.
 
-A notebook changes a global and calls again; Python would use the new value, and kernels copied the old one. So the first
-kernel of each ``p`` (`gridmodl.jit.native.known_terms`) compares what the functions of the author refer to with what they referred to, by identity,
-and arrays, which change in place, by their bytes. That takes about a microsecond for a criterion of gridmodl, and some
-for one with helpers. Functions of gridmodl itself are not looked at: only which of them are the terms of the class.
+A notebook changes a global and calls again; Python would use the new value, and kernels copied the old one. So the
+first kernel of each ``p`` (`gridmodl.jit.native.known_terms`) compares what the functions of the author refer to with
+what they referred to, by identity, and arrays, which change in place, by their bytes. That takes about a microsecond
+for a criterion of gridmodl, and some for one with helpers. Functions of gridmodl itself are not looked at: only which
+of them are the terms of the class.
 """
 
 from __future__ import annotations

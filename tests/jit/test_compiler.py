@@ -134,7 +134,7 @@ def test_an_error_of_a_kernel_is_raised():
     native = compiled(raises, 1)
     assert native((2,)) == 2
     for _ in range(2):
-        with pytest.raises(ValueError, match="^more than two$"):
+        with pytest.raises(ValueError, match=r"^more than two$"):
             native((3,))
 
 
