@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gridmodl.plugins import class_number, criterion_for, list_criteria
-from gridmodl.terms import PROBLEMS
+from gridmodl.terms import PROBLEMS, gradient
 
 FREE: dict[str, Any] = {}
 LIMITED: dict[str, Any] = {"max_parts": 3, "min_rows": 5}
@@ -103,7 +103,7 @@ def numbers(criterion: str) -> None:
     verify(optimize(long, second, criterion=criterion, search="exact"), long, second)
     optimize(long, third, criterion=criterion, search="exact")
     # Enough bounds of two classes for hulls; other criteria take half a minute for a proof of as many.
-    if criterion_for(criterion, "classes").concave_cell:
+    if criterion_for(criterion, "classes").gradient is not gradient:
         longer = np.arange(60_000)
         waves = np.random.default_rng(0).random(60_000) < 0.5 + 0.3 * np.sin(longer / 4_000.0)
         optimize(longer, _needed(criterion, "classes", waves), criterion=criterion, search="exact")

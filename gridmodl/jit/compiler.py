@@ -222,7 +222,8 @@ def _n_slots(kind: Any) -> int:
     if isinstance(kind, types.Array):
         return 1 + kind.ndim * (1 if kind.layout == "C" else 2)
     if isinstance(kind, types.BaseTuple):
-        return sum((_n_slots(item) for item in kind.types), 0)
+        sizes: list[int] = [_n_slots(item) for item in kind.types]
+        return sum(sizes)
     return 0 if kind is types.none else 1
 
 

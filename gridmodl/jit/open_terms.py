@@ -169,25 +169,6 @@ default:
 # The side of the criterion.
 
 
-def _fields_reader(fields: Any) -> Any:
-    """Intrinsic ``read(slots)``: the record of type `fields` that lies in the slots of an address."""
-
-    @intrinsic
-    def read(typing_context: Any, slots: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            base, place, found = builder.inttoptr(values[0], WORD.as_pointer()), FIRST_FIELD, []
-            for kind in fields.types:
-                n_slots = 1 + (kind.ndim if isinstance(kind, types.Array) else 0)
-                slots = [builder.load(builder.gep(base, [ir.Constant(WORD, place + i)])) for i in range(n_slots)]
-                found.append(value_in(context, builder, kind, slots))
-                place += n_slots
-            return context.make_tuple(builder, fields, found)
-
-        return fields(slots), generate
-
-    return read
-
-
 def value_in(context: Any, builder: Any, kind: Any, slots: list[Any]) -> Any:
     """The value of type `kind` that lies in `slots`."""
     if not isinstance(kind, types.Array):
@@ -206,14 +187,17 @@ def value_in(context: Any, builder: Any, kind: Any, slots: list[Any]) -> Any:
     return array._getvalue()
 
 
-def _arguments_reader(name: str) -> Any:
-    """Intrinsic ``read(flat)``: the arguments of a term behind ``p``, from the tuple of flat ones."""
-    kinds = types.Tuple(ARGUMENTS[name])
+def _arguments_reader(name: str, fields: Any) -> Any:
+    """Intrinsic ``read(flat)``: arguments of a term from the tuple of flat ones, ``p`` as a record of `fields`."""
+    kinds = types.Tuple((fields, *ARGUMENTS[name]))
 
     @intrinsic
     def read(typing_context: Any, flat: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            slots = _each(builder, values, flat)[1:]
+            slots = _each(builder, values, flat)
+            base = builder.inttoptr(slots.pop(0), WORD.as_pointer())
+            at = (builder.gep(base, [ir.Constant(WORD, FIRST_FIELD + i)]) for i in range(len(_flat(fields))))
+            slots = [*map(builder.load, at), *slots]
 
             def value(kind: Any) -> Any:
                 if isinstance(kind, types.BaseTuple):
@@ -229,19 +213,18 @@ def _arguments_reader(name: str) -> Any:
 
 def entries(fields: Any, compiled: dict[str, Any]) -> dict[str, Callable[..., float]]:
     """Functions of flat arguments that call the `compiled` terms of a criterion, by name."""
-    read_p = _fields_reader(fields)
 
     def entry_of(term: Any, read: Any) -> Callable[..., float]:
         def entry(flat: Any) -> float:
-            return float(term(read_p(flat[0]), *read(flat)))
+            return float(term(*read(flat)))
 
         def silent_entry(flat: Any) -> float:
-            term(read_p(flat[0]), *read(flat))
+            term(*read(flat))
             return 0.0
 
         return silent_entry if term is compiled.get("gradient") else entry
 
-    return {name: entry_of(term, _arguments_reader(name)) for name, term in compiled.items()}
+    return {name: entry_of(term, _arguments_reader(name, fields)) for name, term in compiled.items()}
 
 
 def written_terms(criterion: Any) -> list[str]:
