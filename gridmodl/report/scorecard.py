@@ -104,17 +104,11 @@ def cutoffs_html(cutoffs: Cutoffs) -> str:
     )
 
 
-def part_names(card: Scorecard, name: Any) -> list[str]:
-    """Short name of each line of `column_table`; those of values that have no part are as in the table."""
-    names = card.partition(name).names
-    return [*names, *card.column_table(name)["part"][len(names) :]]
-
-
 def _parts(card: Scorecard, name: Any) -> Markup:
-    columns = card.column_table(name)
+    columns = card.parts_table(name)
     points = np.array(columns["points"])
     most = max(1e-300, float(np.abs(points).max()))
-    names = part_names(card, name)
+    names = card.partition(name).names
     rows = [
         [
             label_tag(names[i]), int(columns["rows"][i]),

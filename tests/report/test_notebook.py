@@ -171,7 +171,7 @@ def test_a_density_and_the_models_of_a_table():
     waits = np.arange(0, 3 * 3600, 60).astype("timedelta64[s]").astype("timedelta64[us]")
     for model in (gridmodl.optimize(waits, max_parts=1), gridmodl.density.equal_width(waits, n_parts=1)):
         assert {"density per hour", "0.3333"} <= set(checked(model).text)
-        assert ": density 0.3352 per hour" in model._repr_html_()
+        assert ": density 0.3333 per hour" in model._repr_html_()  # 180 minutes, with half a step at either end
     frame = {name: RNG.random(60) for name in HOSTILE[:4]} | {5: np.array([{}] * 60)}
     with pytest.warns(gridmodl.ColumnWarning):
         models = gridmodl.optimize_each(frame, RNG.integers(0, 2, 60))
@@ -373,7 +373,7 @@ def test_counts() -> None:
 def test_weighted_evidence() -> None:
     evidence = gridmodl.GridNaiveBayes().fit(pd.DataFrame({HOSTILE[0]: CODES, "x": NUMBERS}), NAMED).evidence_
     shown = checked(evidence)
-    assert shown.tags.count("tr") == 1 + len(evidence.sources)
+    assert shown.tags.count("tr") == 1 + len(evidence.sources) + 1 + len(evidence.left_out)
     assert {"weight", "low", "high", plain(HOSTILE[0])} <= set(shown.text)
 
 
