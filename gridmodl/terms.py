@@ -417,11 +417,21 @@ FIRST_FIELD = FAILED + 1
 
 
 class Params(namedtuple("Params", ("n_rows", "n_classes", "log_rows", "slots"))):
-    """``p``: the fields of a criterion as attributes, in a record of one type for all criteria.
+    """``p``: all fields of a criterion as attributes, in a record of one type for all criteria.
 
-    Kernels read no more of it than these four fields, so they compile once. The array `slots` is what terms in machine
-    code read: the addresses of all `FUNCTIONS`, 0 for one that the criterion does not write, then `FAILED`, then the
-    fields in the order of `own`: a number in 64 bits, an array as its address and its shape.
+    Kernels read no more of it than `n_rows`, `n_classes` and `log_rows`, so they compile once.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows, each counted as often as its weight says.
+    n_classes : int
+        Number of classes; 0 where there are none.
+    log_rows : float
+        The log of the number of rows.
+    slots : numpy.ndarray
+        What terms in machine code read, in 64 bits each: the addresses of all `FUNCTIONS`, 0 for one that the criterion
+        does not write, then `FAILED`, then all fields: a number as it is, an array as its address and its shape.
     """
 
     own: Any  # all fields, as a record of the criterion's own type
@@ -430,7 +440,20 @@ class Params(namedtuple("Params", ("n_rows", "n_classes", "log_rows", "slots")))
 
     @classmethod
     def of(cls, criterion: type[Criterion], own: Any) -> Params:
-        """The record of a `criterion` with all fields of `own`."""
+        """Make the record of a criterion.
+
+        Parameters
+        ----------
+        criterion : subclass of Criterion
+            Whose terms read it.
+        own : namedtuple
+            All its fields.
+
+        Returns
+        -------
+        Params
+            The record.
+        """
         slots = [0] * FIRST_FIELD
         for value in own:
             if isinstance(value, np.ndarray):

@@ -128,7 +128,7 @@ class Binder:
         """The compiled copy of a plain function."""
         if (function, inline) not in self.helpers:
             reachable = Reachable(function, self.replaced, inline)
-            is_shared = function.__module__.startswith("gridmodl.") and self.replaced.keys().isdisjoint(reachable.uses)
+            is_shared = function.__module__.startswith("gridmodl.") and not self._replaces(reachable)
             key = (function, inline, self.allocates)
             made = _shared.get(key) if is_shared else None
             if made is None:
@@ -140,6 +140,11 @@ class Binder:
                 _shared[key] = made
             self.helpers[function, inline] = made
         return self.helpers[function, inline]
+
+    def _replaces(self, reachable: Reachable) -> bool:
+        """Whether any function there refers to one that is replaced."""
+        named = (value for uses in reachable.uses.values() for value in (*uses.names.values(), *uses.closure))
+        return any(isinstance(value, pytypes.FunctionType) and value in self.replaced for value in named)
 
     def _value(self, value: Any, reachable: Reachable) -> Any:
         """The compiled copy of a function, or any other value as it is."""

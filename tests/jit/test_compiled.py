@@ -51,25 +51,30 @@ for name, call in calls.items():
         call()
     begun = [record.data for _, record in recorder.buffer if record.is_start]
     found[name] = [
-        [type(data["dispatcher"]).__name__, data["dispatcher"].py_func.__qualname__, *map(str, data["args"])]
+        [
+            type(data["dispatcher"]).__name__,
+            data["dispatcher"].py_func.__qualname__,
+            str(data["dispatcher"].targetoptions.get("forceinline")),
+            *map(str, data["args"]),
+        ]
         for data in begun
     ]
 print(json.dumps(found))
 """
 
 FUNCTIONS = {
-    "column": 26,
+    "column": 45,
     "table": 0,
-    "other criterion": 18,
+    "other criterion": 17,
     "other options": 0,
-    "proof": 33,
-    "groups": 2,
-    "merge": 21,
-    "grid": 76,
-    "joint": 57,
-    "grouped": 30,
+    "proof": 30,
+    "groups": 4,
+    "merge": 23,
+    "grid": 81,
+    "joint": 63,
+    "grouped": 8,
     "numerical": 0,
-    "unlabelled": 9,
+    "unlabelled": 6,
 }
 
 pytestmark = pytest.mark.skipif(not is_known_version(), reason="another version of numba has other helpers of its own")
