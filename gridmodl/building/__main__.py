@@ -64,9 +64,9 @@ def _found(symbol: str | None, of: Any) -> str:
 def compile_share(place: int, n_workers: int) -> None:
     """Compile what every n-th step of `gridmodl.building.calls` reaches, into the folder of NUMBA_CACHE_DIR."""
     from gridmodl.building.calls import jobs
-    from gridmodl.jit import cache, compiler, native
-    from gridmodl.jit.engine import this_processor
+    from gridmodl.jit import cache, compiler, engine, native
 
+    engine.is_linked = True
     heard = native.symbols = Symbols()
     compiler.kept = {}
     for step, criteria in jobs()[place::n_workers]:
@@ -80,7 +80,7 @@ def compile_share(place: int, n_workers: int) -> None:
         if cache.holds(symbol):
             continue
         if old in compiler.kept:
-            made = compiler.inlined_kernel(*compiler.kept[old], p, old, symbol, this_processor())
+            made = compiler.inlined_kernel(*compiler.kept[old], p, old, symbol, engine.this_processor())
             cache.write(symbol, made)
 
 

@@ -152,9 +152,11 @@ def read_arguments(steps: Any, at: int, array: int, true: int, objects: Any, slo
         here = at if i == 0 else load(objects[steps[i, 1]] + ITEMS + 8 * steps[i, 2])
         objects[i] = here
         if what >= ARRAY:
+            if load(here + TYPE) != array:
+                return False
             flags = load(here + FLAGS)
             is_contiguous = flags & CONTIGUOUS != 0
-            if load(here + TYPE) != array or load(here + DTYPE) != kind or flags & ALIGNED == 0:
+            if load(here + DTYPE) != kind or flags & ALIGNED == 0:
                 return False
             if load(here + N_DIMENSIONS) & 0xFFFFFFFF != size or is_contiguous != (what == ARRAY):
                 return False

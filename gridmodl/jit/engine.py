@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 import os
-import platform
 import threading
 from typing import Any
 
 import llvmlite.binding as llvm
 
 _lock = threading.RLock()  # of LLVM's engine: two threads may load kernels at once
+# Whether objects are made for the linker, in a process that builds the library. Their parts refer to each other by
+# distances of 32 bits; without a linker nothing keeps parts so near, and LLVM aborts the process.
+is_linked = False
 
 
 class Processor:
@@ -31,13 +33,18 @@ class Processor:
             features = llvm.get_host_cpu_features().flatten() if given is None and cpu is None else given or ""
         self.features = features
         self.machine: Any = llvm.Target.from_triple(self.triple).create_target_machine(
-            cpu=self.cpu, features=self.features, opt=3, reloc="pic", codemodel="default"
+            cpu=self.cpu,
+            features=self.features,
+            opt=3,
+            reloc="pic" if is_linked else "static",
+            codemodel="small" if is_linked else "large",
         )
+        self.model = "small" if is_linked else "large"
 
     @property
-    def name(self) -> tuple[str, str, str]:
+    def name(self) -> tuple[str, str, str, str]:
         """What decides the machine code of a module."""
-        return self.triple, self.cpu, self.features
+        return self.triple, self.cpu, self.features, self.model
 
     def optimise(self, module: Any) -> None:
         """Run LLVM's passes of level 3."""
@@ -68,13 +75,13 @@ def _initialise() -> None:
             continue
 
 
+_objects: list[Any] = []
+
+
 @functools.cache
 def _engine() -> Any:
-    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
-        reloc="pic", codemodel="default", jit=True
-    )
-    module = llvm.parse_assembly("")
-    return llvm.create_mcjit_compiler(module, machine)
+    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(jit=True)
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine, use_lmm=is_linked or None)
 
 
 def load_object(code: bytes, symbols: dict[str, str], needs: tuple[str, ...]) -> dict[str, int] | None:
@@ -84,11 +91,7 @@ def load_object(code: bytes, symbols: dict[str, str], needs: tuple[str, ...]) ->
         engine = _engine()
         if not all(llvm.address_of_symbol(name) for name in needs):
             return None
-        engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
+        _objects.append(llvm.object_file.ObjectFileRef.from_data(code))  # LLVM refers to it
+        engine.add_object_file(_objects[-1])
         engine.finalize_object()
         return {name: engine.get_function_address(symbol) for name, symbol in symbols.items()}
-
-
-def machine_name() -> str:
-    """Architecture of this machine, as the library names it."""
-    return platform.machine().lower()

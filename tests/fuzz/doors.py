@@ -20,6 +20,8 @@ ARROW = {
     "day": pa.date32(),
 }  # fmt: skip
 
+OF_OBJECTS = ("list", "tuple", "array of objects", "pandas of objects")
+
 
 def other_doors(objects: list[Any], type_: str) -> dict[str, Any]:
     """The same values as many things that name no categories; None is missing."""
@@ -62,6 +64,8 @@ def doors_of(column: Column) -> dict[str, Any]:
     if column.kind == "ordinal":
         return category_doors(column.objects(), column.values, column.type, ordered=True)
     doors = other_doors(column.objects(), column.type)
+    if column.type == "float32":  # numbers of Python have 64 bits, and a bound is of the column's own type
+        doors = {name: rows for name, rows in doors.items() if name not in OF_OBJECTS}
     if column.kind == "categorical":
         doors |= category_doors(column.objects(), column.values, column.type, ordered=False)
     return doors
