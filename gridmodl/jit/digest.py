@@ -26,9 +26,9 @@ from gridmodl.spelling import did_you_mean
 
 # Modules whose functions numba implements itself: their names and versions identify them.
 KNOWN_MODULES = ("math", "numpy", "numba", "builtins", "operator")
-# Variables that do not decide the code that numba makes; the processor is a part of the name of a file.
 # Files of this folder that decide how kernels are compiled and called.
 COMPILERS = ("arguments.py", "compiler.py", "engine.py", "open_terms.py", "short_pipeline.py")
+# Variables that do not decide the code that numba makes; the processor is a part of the name of a file.
 IGNORED = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_DISABLE_JIT", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")
 
 
@@ -95,10 +95,15 @@ def digest_of(reachable: Reachable) -> str:
 @functools.cache
 def versions() -> tuple[str, ...]:
     """What decides machine code beside kernels and processors: versions, numba's options and the way to compile."""
-    way = hashlib.sha256(b"".join((Path(__file__).parent / name).read_bytes() for name in COMPILERS)).hexdigest()
     options = sorted(f"{key}={value}" for key, value in os.environ.items() if key.startswith("NUMBA_"))
     flags = [option for option in options if not option.startswith(IGNORED)]
-    return (_version("numba"), _version("llvmlite"), np.__version__, way, *flags)
+    return (_version("numba"), _version("llvmlite"), np.__version__, way_to_compile(), *flags)
+
+
+@functools.cache
+def way_to_compile() -> str:
+    """Digest of the files that decide how kernels are compiled and called."""
+    return hashlib.sha256(b"".join((Path(__file__).parent / name).read_bytes() for name in COMPILERS)).hexdigest()
 
 
 def _version(name: str) -> str:
@@ -197,25 +202,38 @@ def _token(value: Any, name: str, function: Any, order: Mapping[Any, int]) -> st
     """Text that stands for `value` in the digest; `name` and `function` are for the error message."""
     if isinstance(value, types.FunctionType) and value in order:
         return f"function {order[value]}"
-    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
-        return f"{type(value).__name__} {value!r}"
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
-        return f"array {value.dtype.str} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
-    if isinstance(value, (np.generic, np.dtype)):
-        return f"{type(value).__name__} {value!r}"
     if isinstance(value, tuple):
         inner = ", ".join(_token(item, name, function, order) for item in value)
         return f"{type(value).__module__}.{type(value).__qualname__} {getattr(value, '_fields', ())} ({inner})"
     if is_jitted(value):
         return f"jitted {sorted(value.targetoptions.items())!r} {digest_of(Reachable(value.py_func, {}))}"
+    token = constant_token(value)
+    if token is None:
+        raise TermError(
+            f"{function.__qualname__} uses {name!r}, a {type(value).__name__}, which a kernel cannot carry; "
+            "use numbers, strings, tuples, numpy arrays or functions"
+        )
+    return token
+
+
+def constant_token(value: Any) -> str | None:
+    """Text that stands for a number, text, array, record class or a thing of KNOWN_MODULES; None for all else.
+
+    It is the same on all machines and in all versions of Python and numpy: no path of a module is in it.
+    """
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+        return f"{type(value).__name__} {value!r}"
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
+        return f"array {value.dtype.str} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
+    if isinstance(value, (np.generic, np.dtype)):
+        return f"{type(value).__name__} {value.item() if isinstance(value, np.generic) else value.descr!r}"
     if isinstance(value, type) and hasattr(value, "_fields"):
         return f"record {value.__module__}.{value.__qualname__} {value._fields}"
+    if isinstance(value, (types.ModuleType, np.ufunc)):
+        return f"{type(value).__name__} {value.__name__}"
     if is_known(value):
-        return f"known {getattr(value, '__module__', '')} {getattr(value, '__qualname__', repr(value))}"
-    raise TermError(
-        f"{function.__qualname__} uses {name!r}, a {type(value).__name__}, which a kernel cannot carry; "
-        "use numbers, strings, tuples, numpy arrays or functions"
-    )
+        return f"known {value.__module__} {getattr(value, '__qualname__', repr(value))}"
+    return None
 
 
 def is_jitted(value: Any) -> bool:

@@ -23,9 +23,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from gridmodl.jit.digest import COMPILERS, is_known
+from gridmodl.jit.digest import constant_token, is_known, way_to_compile
 from gridmodl.terms import FUNCTIONS, Criterion
 
 UNKNOWN = "unknown"  # in place of a text or a value that the library cannot have
@@ -46,6 +44,10 @@ class Library:
         self.refusal = self._load(folder)
 
     def _load(self, folder: Path) -> str | None:
+        if sys.platform != "linux":
+            return "it is built for Linux only"
+        if os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0"):
+            return "NUMBA_BOUNDSCHECK asks for other code"
         try:
             facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
             content = self.file.read_bytes()
@@ -83,34 +85,28 @@ def lacking_features(machine: str, features: list[str]) -> list[str]:
     """Which of the `features` of a processor this one lacks; the machine itself if it is another."""
     if platform.machine().lower() != machine:
         return [machine]
-    if not features:
-        return []
-    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
-        known = next((line for line in file if line.startswith("flags")), "").split()
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:  # nothing says what the processor has
+        lines = []
+    known = next((line for line in lines if line.startswith("flags")), "").split()
     return [feature for feature in features if feature not in known]
 
 
-def reason_not_wanted() -> str | None:
-    """Why this process does not look for the library, or None."""
-    if sys.platform != "linux":
-        return "it is built for Linux only"
-    if os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0"):
-        return "NUMBA_BOUNDSCHECK asks for other code"
-    return None
-
-
 @functools.cache
+def _installed() -> Library:
+    return Library(FOLDER)
+
+
 def the_library() -> Library | None:
     """The library of this installation; None where it is not used."""
-    library = None if reason_not_wanted() else Library(FOLDER)
-    return None if library is None or library.refusal is not None else library
+    return _installed() if _installed().refusal is None else None
 
 
 def library_facts() -> dict[str, Any]:
     """File of the library, number of its kernels, and why it is not used, or None."""
-    library = the_library()
-    why = None if library is not None else reason_not_wanted() or Library(FOLDER).refusal
-    return {"file": str(FOLDER / LIBRARY), "kernels": 0 if library is None else len(library.returns), "refused": why}
+    library = _installed()
+    return {"file": str(library.file), "kernels": len(library.returns), "refused": library.refusal}
 
 
 def kernel_symbol(kernel: Callable[..., Any], text: str, terms: str = "") -> str | None:
@@ -121,8 +117,10 @@ def kernel_symbol(kernel: Callable[..., Any], text: str, terms: str = "") -> str
 def terms_symbol(criterion: type[Criterion], layout: str) -> str | None:
     """First part of the names of the terms of a criterion, for fields of the types `layout`."""
     own = {term: getattr(criterion, term.__name__) for term in FUNCTIONS}
-    written = [found for term, found in own.items() if found is not term]
-    return _symbol("t", source_digest(written, own), f"{criterion.__module__}.{criterion.__qualname__}", layout)
+    written = {term.__name__: found for term, found in own.items() if found is not term}
+    roles = [f"{name} {found.__module__}.{found.__qualname__}" for name, found in written.items()]
+    named = f"{criterion.__module__}.{criterion.__qualname__}"
+    return _symbol("t", source_digest(written.values(), own), named, *roles, layout)
 
 
 _kernel_digest = functools.cache(lambda kernel: source_digest([kernel]))
@@ -168,7 +166,8 @@ def source_digest(roots: Iterable[Any], replaced: Mapping[Any, Any] | None = Non
             continue
         text = _text_of(function.__code__)
         tokens = [f"{function.__module__}.{function.__qualname__}", UNKNOWN if text is None else text]
-        parts = [*_names(function), *((f"default {i}", value) for i, value in enumerate(function.__defaults__ or ()))]
+        parts = [*_names(function), *(function.__kwdefaults__ or {}).items()]
+        parts += [(f"default {i}", value) for i, value in enumerate(function.__defaults__ or ())]
         parts += [(f"closure {i}", cell.cell_contents) for i, cell in enumerate(function.__closure__ or ())]
         for name, value in parts:
             value = (replaced or {}).get(value, value) if isinstance(value, types.FunctionType) else value
@@ -178,13 +177,7 @@ def source_digest(roots: Iterable[Any], replaced: Mapping[Any, Any] | None = Non
         if UNKNOWN in tokens:
             return None
         found[function] = "\n".join(tokens)
-    return hashlib.sha256("\n\n".join([_compilers(), *sorted(found.values())]).encode()).hexdigest()[:16]
-
-
-@functools.cache
-def _compilers() -> str:
-    """Digest of the files that decide how kernels are compiled and called."""
-    return hashlib.sha256(b"".join((Path(__file__).parent / name).read_bytes() for name in COMPILERS)).hexdigest()
+    return hashlib.sha256("\n\n".join([way_to_compile(), *sorted(found.values())]).encode()).hexdigest()[:16]
 
 
 def _names(function: Any) -> list[tuple[str, Any]]:
@@ -232,17 +225,9 @@ def _token(value: Any) -> str:
     """Text that stands for `value`; UNKNOWN for what the library cannot hold."""
     if isinstance(value, types.FunctionType):
         return f"{value.__module__}.{value.__qualname__}"
-    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
-        return f"{type(value).__name__} {value!r}"
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
-        return f"array {value.dtype.str} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
-    if isinstance(value, (np.generic, np.dtype)):
-        return f"{type(value).__name__} {value.item() if isinstance(value, np.generic) else value.descr!r}"
-    if isinstance(value, tuple) and type(value) is tuple:
+    if type(value) is tuple:
         inner = [_token(item) for item in value]
         return UNKNOWN if UNKNOWN in inner else f"({', '.join(inner)})"
     if isinstance(value, type):
-        return f"record {value.__module__}.{value.__qualname__} {getattr(value, '_fields', ())}"
-    if is_known(value):
-        return f"known {getattr(value, '__module__', '')} {getattr(value, '__qualname__', repr(value))}"
-    return UNKNOWN
+        return f"class {value.__module__}.{value.__qualname__} {getattr(value, '_fields', ())}"
+    return constant_token(value) or UNKNOWN

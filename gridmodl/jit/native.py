@@ -176,7 +176,8 @@ def _reader() -> Any:
     steps, types = steps_of(probe)
     slots, objects = np.zeros(N_SLOTS, dtype=np.int64), np.zeros(N_SLOTS, dtype=np.int64)
     arguments = (steps, id(probe), _ARRAY, _TRUE, objects, slots)
-    code = kernel_code(read_arguments, arguments, describe(arguments), uses_library=True)
+    # The process that builds a library compiles it too, whatever an older library has.
+    code = kernel_code(read_arguments, arguments, describe(arguments), uses_library=symbols is None)
     if code is None:
         return None
     reader, out = _holding_entry(code.addresses["kernel"]), np.zeros(3, dtype=np.int64)
@@ -193,7 +194,7 @@ def find_native(
 ) -> Native | None:
     """The kernel for arguments of this signature, compiled if it must be; None where numba is not installed."""
     if symbols is not None:
-        symbols.hear(kernel, text, params_in(arguments))
+        symbols.hear(kernel, text, arguments)
     if terms is not None and uses_library:
         inlined = library.find_kernel(kernel, text, terms.name)
         if inlined is not None:
@@ -308,19 +309,19 @@ class Known:
 
     def __init__(self, criterion: type[Criterion]) -> None:
         self.own = {term: getattr(criterion, term.__name__) for term in FUNCTIONS}
-        written = [found for term, found in self.own.items() if found is not term]
+        written = {term.__name__: found for term, found in self.own.items() if found is not term}
         with naming(criterion):
-            self.reachable = [Reachable(found, self.own, inline=True) for found in written]
+            self.reachable = {name: Reachable(found, self.own, inline=True) for name, found in written.items()}
         self.watch = Watch(criterion)
-        for reachable in self.reachable:
+        for reachable in self.reachable.values():
             self.watch.add(reachable)
         self.by_layout: dict[tuple[bool, str], Terms | None] = {}
 
     @functools.cached_property
     def digest(self) -> str:
-        """Digest of everything that the terms can reach."""
+        """Digest of which terms are written, and of everything that they can reach."""
         with naming(self.watch.criterion):
-            return _short(" ".join(digest_of(reachable) for reachable in self.reachable))
+            return _short(" ".join(f"{name} {digest_of(reachable)}" for name, reachable in self.reachable.items()))
 
     def name_for(self, criterion: type[Criterion], layout: str) -> str:
         """Name on disk of these terms for fields of certain types."""
@@ -364,9 +365,9 @@ def _compile_terms(compiler: Any, target: Any, p: Params, symbol: str) -> Any:
 
 
 def _existing_terms(known: Known, p: Params, layout: str, uses_library: bool) -> Terms | None:
-    """The terms of `p` if this process has them, or the library."""
+    """The terms of `p` if this process has them, or the library, which is asked once."""
     key = uses_library, layout
-    if known.by_layout.get(key) is None:
+    if key not in known.by_layout:
         found = library.find_terms(p.criterion, layout) if uses_library else None
         known.by_layout[key] = None if found is None else Terms(found[0], Code(found[1]))
     return known.by_layout[key]

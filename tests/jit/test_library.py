@@ -9,12 +9,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import gridmodl
 from gridmodl.building.__main__ import ALLOWED, LINKER, link
-from gridmodl.jit import cache, library
+from gridmodl.jit import cache, library, native
 from gridmodl.jit.library import FACTS, LIBRARY, lacking_features
+from gridmodl.search.column.merge import merge_steps
 
 PACKAGE = Path(gridmodl.__file__).parent
 
@@ -247,6 +249,35 @@ def test_a_foreign_symbol_is_refused_when_the_library_is_built(objects, tmp_path
         link(mine, tmp_path / "out", ())
     assert not (tmp_path / "out").exists()
     assert ALLOWED.isdisjoint({"NRT_Allocate", "numba_gil_ensure"})
+
+
+def test_a_library_that_is_there_does_not_leave_its_successor_without_kernels(installed, tmp_path):
+    process(COMPILE, installed, NUMBA_CACHE_DIR=str(tmp_path / "again"), GRIDMODL_COMPILE="always")
+    assert len(list((tmp_path / "again").glob("gridmodl/*.read_arguments-*"))) == 1
+
+
+def test_names_do_not_say_where_a_module_lies(monkeypatch):
+    here = repr(np), library.source_digest([merge_steps])
+    monkeypatch.setattr(np.__spec__, "origin", "/elsewhere/numpy/__init__.py")
+    assert repr(np) != here[0]
+    assert library.source_digest([merge_steps]) == here[1] is not None
+
+
+def priced_by(term):
+    """A criterion that writes one term; all have one name, and one function."""
+    return type("One", (gridmodl.Criterion,), {"name": "one", "problems": {"classes"}, term: staticmethod(alike)})
+
+
+def alike(p, cell):
+    return -1.0
+
+
+def test_names_of_terms_say_which_terms_they_are():
+    one, other = priced_by("cell"), priced_by("floor")
+    assert native.Known(one).digest != native.Known(other).digest
+    assert library.terms_symbol(one, "") != library.terms_symbol(other, "")
+    assert native.Known(one).digest == native.Known(priced_by("cell")).digest
+    assert library.terms_symbol(one, "") == library.terms_symbol(priced_by("cell"), "")
 
 
 def test_the_library_needs_only_what_every_process_has(installed):
