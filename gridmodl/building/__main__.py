@@ -37,7 +37,8 @@ class Symbols:
     """Names functions by their source, and keeps which kernels a process has asked for."""
 
     def __init__(self) -> None:
-        self.kernels: dict[tuple[Any, str, str], Any] = {}  # by kernel, signature and name of terms: a p
+        # By kernel, signature and name of terms: arguments, and the p among them.
+        self.kernels: dict[tuple[Any, str, str], tuple[tuple[Any, ...], Any]] = {}
 
     def of_kernel(self, kernel: Any, text: str) -> str:
         """Name of a kernel with open terms."""
@@ -47,12 +48,15 @@ class Symbols:
         """First part of the names of the terms of a criterion."""
         return _found(terms_symbol(criterion, layout), criterion)
 
-    def hear(self, kernel: Any, text: str, p: Any) -> None:
+    def hear(self, kernel: Any, text: str, arguments: tuple[Any, ...]) -> None:
         """Keep a kernel whose terms are to be written into it."""
-        if p is not None and p.criterion.name in INLINED:
-            from gridmodl.jit.arguments import describe
+        from gridmodl.jit.arguments import describe
+        from gridmodl.jit.native import params_in
 
-            self.kernels.setdefault((kernel, text, self.of_terms(p.criterion, describe(p.own))), p)
+        p = params_in(arguments)
+        if p is not None and p.criterion.name in INLINED:
+            terms = self.of_terms(p.criterion, describe(p.own))
+            self.kernels.setdefault((kernel, text, terms), (arguments, p))
 
 
 def _found(symbol: str | None, of: Any) -> str:
@@ -75,13 +79,14 @@ def compile_share(place: int, n_workers: int) -> None:
             step(criterion)
             seconds = time.process_time() - begun
             print(f"{step.__name__} {criterion}: {seconds:.1f} s, {len(compiler.kept)} kernels", flush=True)  # noqa: T201
-    for (kernel, text, terms), p in heard.kernels.items():
+    processor = engine.this_processor()
+    for (kernel, text, terms), (arguments, p) in heard.kernels.items():
         symbol, old = _found(kernel_symbol(kernel, text, terms), kernel), heard.of_kernel(kernel, text)
         if cache.holds(symbol):
             continue
-        if old in compiler.kept:
-            made = compiler.inlined_kernel(*compiler.kept[old], p, old, symbol, engine.this_processor())
-            cache.write(symbol, made)
+        if old not in compiler.kept:  # another process was quicker, and may not know of these terms
+            compiler.compile_kernel(kernel, arguments, old, processor)
+        cache.write(symbol, compiler.inlined_kernel(*compiler.kept[old], p, old, symbol, processor))
 
 
 def build(out: Path) -> None:

@@ -88,7 +88,7 @@ def parse(content: bytes) -> Object | None:
 def holds(name: str) -> bool:
     """Whether there is a file for the object of this `name`, for this machine."""
     folder = cache_folder()
-    return folder.refusal is None and _file_of(folder, name).exists()
+    return folder.refusal is None and os.path.exists(_file_of(folder, name))
 
 
 def write(name: str, found: Object) -> None:
