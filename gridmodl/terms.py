@@ -413,7 +413,8 @@ def level_of(cost: float, null_cost: float) -> float | None:
 
 CORE_FIELDS = ("n_rows", "n_classes", "n_variables", "log_rows", "class_rows")
 FAILED = len(FUNCTIONS)  # slot that holds where numba describes the exception of a compiled term, 0 if none was raised
-FIRST_FIELD = FAILED + 1
+FAILED_TERM = FAILED + 1  # slot that holds the place of this term in FUNCTIONS
+FIRST_FIELD = FAILED + 2
 
 
 class Params(namedtuple("Params", ("n_rows", "n_classes", "log_rows", "slots"))):
@@ -431,7 +432,8 @@ class Params(namedtuple("Params", ("n_rows", "n_classes", "log_rows", "slots")))
         The log of the number of rows.
     slots : numpy.ndarray
         What terms in machine code read, in 64 bits each: the addresses of all `FUNCTIONS`, 0 for one that the criterion
-        does not write, then `FAILED`, then all fields: a number as it is, an array as its address and its shape.
+        does not write, then `FAILED` and `FAILED_TERM`, then all fields: a number as it is, an array as its address and
+        its shape.
     """
 
     own: Any  # all fields, as a record of the criterion's own type

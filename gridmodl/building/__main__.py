@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import hashlib
 import json
 import os
@@ -65,28 +66,47 @@ def _found(symbol: str | None, of: Any) -> str:
     return symbol
 
 
+def begin() -> Symbols:
+    """Let this process compile for the linker, load by it what it compiles, and name functions by their source."""
+    from gridmodl.jit import compiler, engine, native
+
+    engine.is_linked, engine.load_object = True, load_linked
+    compiler.kept = {}
+    native.symbols = Symbols()
+    return native.symbols
+
+
+def load_linked(code: bytes, symbols: dict[str, str], needs: tuple[str, ...]) -> dict[str, int]:
+    """Load an object as a library of its own; the addresses of its `symbols` by name."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "one.o").write_bytes(code)
+        subprocess.run([LINKER, "-shared", "-o", "one.so", "one.o", "-lm"], cwd=folder, check=True)  # noqa: S603
+        loaded = ctypes.CDLL(os.path.join(folder, "one.so"), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+    found = {name: ctypes.cast(getattr(loaded, symbol), ctypes.c_void_p).value for name, symbol in symbols.items()}
+    return {name: address or 0 for name, address in found.items()}
+
+
 def compile_share(place: int, n_workers: int) -> None:
     """Compile what every n-th step of `gridmodl.building.calls` reaches, into the folder of NUMBA_CACHE_DIR."""
     from gridmodl.building.calls import jobs
-    from gridmodl.jit import cache, compiler, engine, native
+    from gridmodl.jit import cache, compiler, engine
 
-    engine.is_linked = True
-    heard = native.symbols = Symbols()
-    compiler.kept = {}
+    heard = begin()
+    kept: Any = compiler.kept
     for step, criteria in jobs()[place::n_workers]:
         for criterion in criteria:
             begun = time.process_time()
             step(criterion)
             seconds = time.process_time() - begun
-            print(f"{step.__name__} {criterion}: {seconds:.1f} s, {len(compiler.kept)} kernels", flush=True)  # noqa: T201
+            print(f"{step.__name__} {criterion}: {seconds:.1f} s, {len(kept)} kernels", flush=True)  # noqa: T201
     processor = engine.this_processor()
     for (kernel, text, terms), (arguments, p) in heard.kernels.items():
         symbol, old = _found(kernel_symbol(kernel, text, terms), kernel), heard.of_kernel(kernel, text)
         if cache.holds(symbol):
             continue
-        if old not in compiler.kept:  # another process was quicker, and may not know of these terms
+        if old not in kept:  # another process was quicker, and may not know of these terms
             compiler.compile_kernel(kernel, arguments, old, processor)
-        cache.write(symbol, compiler.inlined_kernel(*compiler.kept[old], p, old, symbol, processor))
+        cache.write(symbol, compiler.inlined_kernel(*kept[old], p, old, symbol, processor))
 
 
 def build(out: Path) -> None:

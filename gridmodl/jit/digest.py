@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gridmodl.spelling import did_you_mean
+from gridmodl.terms import FAILED, FAILED_TERM, FIRST_FIELD, FUNCTIONS
 
 # Modules whose functions numba implements itself: their names and versions identify them.
 KNOWN_MODULES = ("math", "numpy", "numba", "builtins", "operator")
@@ -102,8 +103,10 @@ def versions() -> tuple[str, ...]:
 
 @functools.cache
 def way_to_compile() -> str:
-    """Digest of the files that decide how kernels are compiled and called."""
-    return hashlib.sha256(b"".join((Path(__file__).parent / name).read_bytes() for name in COMPILERS)).hexdigest()
+    """Digest of the files that decide how kernels are compiled and called, and of what the slots of ``p`` hold."""
+    texts = [(Path(__file__).parent / name).read_bytes() for name in COMPILERS]
+    slots = repr(([term.__name__ for term in FUNCTIONS], FAILED, FAILED_TERM, FIRST_FIELD))
+    return hashlib.sha256(b"".join([*texts, slots.encode()])).hexdigest()
 
 
 def _version(name: str) -> str:

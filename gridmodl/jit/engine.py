@@ -11,7 +11,7 @@ import llvmlite.binding as llvm
 
 _lock = threading.RLock()  # of LLVM's engine: two threads may load kernels at once
 # Whether objects are made for the linker, in a process that builds the library. Their parts refer to each other by
-# distances of 32 bits; without a linker nothing keeps parts so near, and LLVM aborts the process.
+# distances of 32 bits; LLVM does not keep parts so near, and aborts the process where they are not.
 is_linked = False
 
 
@@ -81,7 +81,7 @@ _objects: list[Any] = []
 @functools.cache
 def _engine() -> Any:
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(jit=True)
-    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine, use_lmm=is_linked or None)
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
 
 
 def load_object(code: bytes, symbols: dict[str, str], needs: tuple[str, ...]) -> dict[str, int] | None:

@@ -24,9 +24,9 @@ import numpy as np
 from gridmodl.jit import cache, library
 from gridmodl.jit.arguments import describe, path_to, read_arguments, slots_of, steps_of
 from gridmodl.jit.digest import Reachable, TermError, digest_of
-from gridmodl.jit.term_errors import compile_failure
+from gridmodl.jit.term_errors import compile_failure, failure
 from gridmodl.jit.watch import Watch
-from gridmodl.terms import FAILED, FUNCTIONS, Criterion, Params
+from gridmodl.terms import FAILED, FAILED_TERM, FUNCTIONS, Criterion, Params
 
 MISMATCH = object()  # what a call returns whose arguments are of other types
 N_SLOTS = 1024  # of most kernels; more are filled in Python
@@ -124,7 +124,8 @@ class Native:
             raise _raised(buffers.status[1])
         if p is not None and p.slots[FAILED]:
             description, p.slots[FAILED] = int(p.slots[FAILED]), 0
-            raise _raised(description)
+            term, error = FUNCTIONS[p.slots[FAILED_TERM]].__name__, _raised(description)
+            raise failure(f"term {term!r} of criterion {p.criterion.name!r}", error) from error
         return _result(self.code.returns, buffers)
 
 

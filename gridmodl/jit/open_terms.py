@@ -9,7 +9,8 @@ numbers, or of sums, which are real ones. `OPEN` has the Python side of these ca
 linked to the kernel: `address_caller` calls through the address in the slots, so that one kernel serves all criteria;
 the functions of `criterion_terms` are those of one criterion, which LLVM then writes into the kernel.
 
-A term that raises leaves the address of numba's description of the exception in the slot `FAILED`, and costs NaN.
+A term that raises leaves the address of numba's description of the exception in the slot `FAILED`, its own number in
+`FAILED_TERM`, and costs NaN.
 """
 
 # mypy: disable-error-code="no-untyped-call, attr-defined"
@@ -28,7 +29,7 @@ from numba.np.arrayobj import populate_array
 
 from gridmodl import terms
 from gridmodl.jit import arguments
-from gridmodl.terms import FAILED, FIRST_FIELD, FUNCTIONS, Cell, Part, Shape, Variable, Walk
+from gridmodl.terms import FAILED, FAILED_TERM, FIRST_FIELD, FUNCTIONS, Cell, Part, Shape, Variable, Walk
 
 NAMES = tuple(term.__name__ for term in FUNCTIONS)
 PREFIX = "gridmodl_term_"
@@ -250,6 +251,8 @@ raised:
   %slot = getelementptr i64, ptr %slots, i64 {FAILED}
   %description = load ptr, ptr %error
   store ptr %description, ptr %slot
+  %place = getelementptr i64, ptr %slots, i64 {FAILED_TERM}
+  store i64 {NAMES.index(name)}, ptr %place
   ret double {_NAN}
 done:
   %found = load double, ptr %cost

@@ -85,7 +85,7 @@ class Kernel:
     def __call__(self, *arguments: Any) -> Any:
         mode = compile_mode()
         if mode != "never":
-            for native in self._natives[mode == "auto"]:
+            for native in self._natives[mode != "always"]:
                 answer = native(arguments)
                 if answer is not MISMATCH:
                     return answer
@@ -97,14 +97,14 @@ class Kernel:
 
     def _find_native(self, arguments: tuple[Any, ...], mode: str) -> Native | None:
         """The kernel in machine code, with terms for these arguments; None to run it as plain Python."""
-        uses_library, text, p = mode == "auto", describe(arguments), params_in(arguments)
+        uses_library, text, p = mode != "always", describe(arguments), params_in(arguments)
         seconds = 0.0  # to compile what is missing
         if text in self._missing or not kernel_exists(self.kernel, text, uses_library):
             self._missing.add(text)
             seconds += self._compile_seconds
         if p is not None and not terms_exist(p, uses_library):
             seconds += TERM_SECONDS
-        if seconds and uses_library:
+        if seconds and mode == "auto":
             if self._seconds + max(pace.expected, expected_seconds(arguments)) <= patience.share * seconds:
                 return None
             patience.halve()

@@ -66,7 +66,10 @@ _overrides: list[str] = []  # modes set by `compile_as`, the innermost last
 
 @contextlib.contextmanager
 def compile_as(mode: str) -> Iterator[None]:
-    """Use `mode` instead of the environment variable while the block runs, in all threads of the process."""
+    """Use `mode` instead of the environment variable while the block runs, in all threads of the process.
+
+    ``"native"``, which no variable selects, is ``"auto"`` without plain Python.
+    """
     _overrides.append(mode)
     try:
         yield
@@ -75,10 +78,12 @@ def compile_as(mode: str) -> Iterator[None]:
 
 
 def compile_mode() -> str:
-    """Mode set by `compile_as` or else by the environment: ``"auto"``, ``"always"`` or ``"never"``."""
+    """Mode set by `compile_as` or else by the environment."""
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         return "never"
-    mode = _overrides[-1] if _overrides else os.environ.get(VARIABLE, "auto")
+    if _overrides:
+        return _overrides[-1]
+    mode = os.environ.get(VARIABLE, "auto")
     check_choice(VARIABLE, mode, MODES)
     return mode
 

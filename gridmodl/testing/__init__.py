@@ -65,7 +65,7 @@ def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int
     n_samples : int
         Number of random data sets.
     compiled : bool
-        Whether to repeat all checks with compiled terms, which takes half a minute; prices must be those of plain
+        Whether to repeat all checks in machine code, which takes some seconds; prices must be those of plain
         Python.
 
     Raises
@@ -80,7 +80,7 @@ def check_criterion(criterion: str | Criterion | type[Criterion], n_samples: int
     require(wrong is None, str(wrong))
     checked = criterion() if isinstance(criterion, type) else criterion
     try:
-        for mode in ("never", "always") if compiled else ("never",):
+        for mode in ("never", "native") if compiled else ("never",):
             with compile_as(mode):
                 _check_contract(checked, n_samples)
     except TermError as error:

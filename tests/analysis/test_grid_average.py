@@ -70,7 +70,7 @@ def test_weights_are_of_what_grids_save_where_costs_are_negative() -> None:
             optima=tuple(grid._replace(cost=grid.cost - shift) for grid in found.optima),
         )
         average = average_of(table, searched._replace(found=lower))
-        np.testing.assert_allclose(average._weights(), usual._weights(), rtol=1e-9)
+        np.testing.assert_allclose(average.weights, usual.weights, rtol=1e-9)
         assert np.all(np.isnan(average.levels) | (average.levels == 0.0))
 
 

@@ -8,8 +8,10 @@ import pytest
 from numba.core import event
 from numba.core.runtime import _nrt_python, rtsys
 
-from gridmodl.jit import compiler
+from gridmodl import Criterion, optimize
+from gridmodl.jit import compiler, native
 from gridmodl.jit.arguments import canonical, describe
+from gridmodl.jit.digest import TermError
 from gridmodl.jit.engine import load_object, this_processor
 from gridmodl.jit.native import Code, Native
 from gridmodl.jit.template import inlined
@@ -68,6 +70,7 @@ def first_of_copy(values):
 
 @pytest.fixture(autouse=True)
 def _fresh_binder(monkeypatch):
+    native._reader()  # compiled before it is counted
     monkeypatch.setattr(compiler, "_open_binder", compiler.Binder(compiler._open_binder.replaced))
 
 
@@ -161,3 +164,20 @@ def test_an_array_is_no_result():
 def test_other_kernels_count_nothing():
     found = compiler.compile_kernel(ends, (np.arange(3.0),), "test_counts", this_processor())
     assert found.needs == ()
+
+
+def test_a_term_that_raises_in_machine_code_is_named(monkeypatch):
+    class Late(Criterion):
+        name = "late"
+        problems = {"classes"}
+
+        @staticmethod
+        def cell(p, cell):
+            if cell.rows == 3 and cell.counts[0] == 2:
+                raise ValueError("no three rows")
+            return 1.0 + cell.rows
+
+    monkeypatch.setenv("GRIDMODL_COMPILE", "always")
+    for _ in range(2):
+        with pytest.raises(TermError, match="term 'cell' of criterion 'late' failed: ValueError: no three rows"):
+            optimize([1, 2, 3, 4, 5, 6], [0, 1, 0, 1, 1, 1], criterion=Late)

@@ -27,10 +27,8 @@ pytestmark = [
 
 COMPILE = """
 from gridmodl import optimize, Search
-from gridmodl.building.__main__ import Symbols
-from gridmodl.jit import engine, native
-engine.is_linked = True
-native.symbols = Symbols()
+from gridmodl.building.__main__ import begin
+begin()
 for criterion in ("gini", "bic"):
     optimize([1, 2, 3, 4, 5, 6], [0, 0, 1, 0, 1, 1], criterion=criterion, search=Search("merge", post_optimize=False))
 """

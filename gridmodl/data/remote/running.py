@@ -16,7 +16,7 @@ from typing import Any
 
 from gridmodl.clock import LOOK_SECONDS, current_clock
 
-MORE_SECONDS = 1.0  # that queries may take beyond the time limit, so that small tables are counted whatever it is
+MORE_SECONDS = 0.7  # that queries may take beyond the time limit, so that small tables are counted whatever it is
 END_SECONDS = 0.5  # that a cancelled query is waited for, so that its engine is free again
 
 Cancel = Callable[[], Any]
