@@ -106,7 +106,8 @@ def compile_share(place: int, n_workers: int) -> None:
             continue
         if old not in kept:  # another process was quicker, and may not know of these terms
             compiler.compile_kernel(kernel, arguments, old, processor)
-        cache.write(symbol, compiler.inlined_kernel(*kept[old], p, old, symbol, processor))
+        code, returns = kept[old]
+        cache.write(symbol, compiler.inlined_kernel(code, returns, p, old, symbol, processor))
 
 
 def build(out: Path) -> None:
