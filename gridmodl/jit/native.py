@@ -1,10 +1,6 @@
-"""Kernels in machine code: where their code is found, and how they are called.
+"""Kernels in machine code: find their code in the library, on disk, or by the compiler, and call it.
 
-    1. the library of kernels that an installed gridmodl carries (`gridmodl.jit.library`)
-    2. an object on disk, which a process has compiled before (`gridmodl.jit.cache`)
-    3. the compiler (`gridmodl.jit.compiler`), which needs numba
-
-The terms of a criterion are found in the same three places, once for each `p`; kernels call them through addresses.
+The terms of a criterion are found in the same places, once for each `p`; kernels call them through addresses.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ import signal
 import threading
 import time
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -131,7 +131,7 @@ class Kernel:
         if self._plain is None or self._plain[1] is not terms:
             own = {} if terms is None else terms.own
             with naming(self.criterion):
-                self._plain = _PlainBinder(Reachable(self.kernel, own)).copy(self.kernel), terms
+                self._plain = _plain_copy(self.kernel, own), terms
         return self._plain[0]
 
     def _run_plain(self, arguments: tuple[Any, ...]) -> Any:
@@ -177,22 +177,18 @@ def _delayed_interrupts() -> Iterator[None]:
             handler(*received[0])
 
 
-class _PlainBinder:
-    """Copy functions so that each copy calls plain copies of the functions it calls."""
+def _plain_copy(kernel: Any, terms: Mapping[Any, Any]) -> Callable[..., Any]:
+    """Copy of a kernel that calls copies of the functions it calls, with `terms` in place of the free ones."""
+    reachable = Reachable(kernel, terms)
 
-    def __init__(self, reachable: Reachable) -> None:
-        self.reachable = reachable
-        self.copies: dict[Any, types.FunctionType] = {}
+    @functools.cache
+    def copy(function: Any) -> types.FunctionType:
+        uses = reachable.uses[function]
+        names = {name: replaced(value) for name, value in uses.names.items()}
+        return copied(function, names, [replaced(value) for value in uses.closure])
 
-    def copy(self, function: Any) -> types.FunctionType:
-        if function not in self.copies:
-            uses = self.reachable.uses[function]
-            names = {name: self.value(value) for name, value in uses.names.items()}
-            self.copies[function] = copied(function, names, [self.value(value) for value in uses.closure])
-        return self.copies[function]
+    def replaced(value: Any) -> Any:
+        value = reachable.resolve(value)
+        return copy(value) if isinstance(value, types.FunctionType) and value in reachable.uses else value
 
-    def value(self, value: Any) -> Any:
-        """The plain copy of a function, or any other value as it is."""
-        value = self.reachable.resolve(value)
-        is_bound = isinstance(value, types.FunctionType) and value in self.reachable.uses
-        return self.copy(value) if is_bound else value
+    return copy(kernel)

@@ -7,11 +7,8 @@ the current step of the search; the compile time comes from the number of byte c
 
 Both tiers give the same result. A kernel keeps its state in its arguments, so a search may start plain and continue
 compiled. ``GRIDMODL_COMPILE`` selects the mode: ``auto`` decides as above, ``always`` compiles every kernel at its
-first call, ``never`` compiles nothing (``NUMBA_DISABLE_JIT=1`` does the same).
-
-Measured (numba 0.68, processor seconds from the start of Python, empty cache; `python -m benchmarks.startup` in
-asv_benchmarks): iris column 0.6, compiled 3.3; 5,000 rows with proof 1.9, compiled 10; grid of two columns like those
-of iris 2.0, compiled 23; grid of 2,000 rows 24, compiled at once 27 (39 with one `Patience` per kernel).
+first call, ``never`` compiles nothing (``NUMBA_DISABLE_JIT=1`` does the same). `python -m benchmarks.startup` in
+asv_benchmarks measures first calls.
 """
 
 from __future__ import annotations
