@@ -30,7 +30,8 @@ ENTRY = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 _entry = ctypes.CFUNCTYPE(ctypes.c_int32, *ENTRY)  # other threads of Python run meanwhile
 _holding_entry = ctypes.PYFUNCTYPE(ctypes.c_int32, *ENTRY)  # they do not, as Python's objects are read
 _reading = struct.Struct("10q")  # the slots of `read_arguments`
-lock = threading.RLock()  # two threads that need one kernel compile it once
+_compiler_lock = threading.RLock()  # two threads that need one kernel compile it once
+_known_lock = threading.RLock()  # another one: who compiles nothing does not wait for who does
 symbols: Any = None  # while the library is built: what names its functions, and hears of kernels that are asked for
 
 
@@ -202,12 +203,12 @@ def find_native(
 
 def kernel_code(kernel: Callable[..., Any], arguments: tuple[Any, ...], text: str, uses_library: bool) -> Code | None:
     """Machine code of a kernel with open terms, compiled if it must be; None where numba is not installed."""
-    with lock:
-        shipped = library.find_kernel(kernel, text) if uses_library else None
-        if shipped is not None:
-            return Code(*shipped)
-        name = f"{kernel_name(kernel)}-{_short(text)}"
-        symbol = symbols.of_kernel(kernel, text) if symbols else f"k_{_short(name)}"
+    shipped = library.find_kernel(kernel, text) if uses_library else None
+    if shipped is not None:
+        return Code(*shipped)
+    name = f"{kernel_name(kernel)}-{_short(text)}"
+    symbol = symbols.of_kernel(kernel, text) if symbols else f"k_{_short(name)}"
+    with _compiler_lock:
         return _saved_or_compiled(
             name, lambda compiler, target: compiler.compile_kernel(kernel, arguments, symbol, target)
         )
@@ -330,7 +331,7 @@ _known: dict[type[Criterion], Known] = {}
 
 def known_terms(criterion: type[Criterion]) -> Known:
     """What is known of the terms of a criterion; anew after one was changed."""
-    with lock:
+    with _known_lock:
         known = _known.get(criterion)
         if known is None or known.watch.has_changed():
             known = _known[criterion] = Known(criterion)
@@ -340,16 +341,14 @@ def known_terms(criterion: type[Criterion]) -> Known:
 def terms_of(p: Params, uses_library: bool) -> Terms | None:
     """The terms of `p` in machine code, compiled if they must be; None where numba is not installed."""
     known, layout = known_terms(p.criterion), describe(p.own)
-    with lock:
-        found = _existing_terms(known, p, layout, uses_library)
-        if found is None:
-            name = known.name_for(p.criterion, layout)
-            with naming(p.criterion):
-                symbol = symbols.of_terms(p.criterion, layout) if symbols else f"t_{_short(name)}"
-                code = _saved_or_compiled(name, lambda compiler, target: _compile_terms(compiler, target, p, symbol))
-            found = None if code is None else Terms(name, code)
-            known.by_layout[uses_library, layout] = found
-        return found
+    if _existing_terms(known, p, layout, uses_library) is None:
+        name = known.name_for(p.criterion, layout)
+        with _compiler_lock, naming(p.criterion):
+            symbol = symbols.of_terms(p.criterion, layout) if symbols else f"t_{_short(name)}"
+            code = _saved_or_compiled(name, lambda compiler, target: _compile_terms(compiler, target, p, symbol))
+            if code is not None and known.by_layout[uses_library, layout] is None:
+                known.by_layout[uses_library, layout] = Terms(name, code)
+    return known.by_layout[uses_library, layout]
 
 
 def _compile_terms(compiler: Any, target: Any, p: Params, symbol: str) -> Any:
@@ -366,7 +365,7 @@ def _existing_terms(known: Known, p: Params, layout: str, uses_library: bool) ->
     key = uses_library, layout
     if key not in known.by_layout:
         found = library.find_terms(p.criterion, layout) if uses_library else None
-        known.by_layout[key] = None if found is None else Terms(found[0], Code(found[1]))
+        known.by_layout.setdefault(key, None if found is None else Terms(found[0], Code(found[1])))
     return known.by_layout[key]
 
 
