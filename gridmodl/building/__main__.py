@@ -119,9 +119,10 @@ def build(out: Path) -> None:
         if is_known:
             settings["NUMBA_CPU_NAME"] = PROCESSOR
             settings["NUMBA_CPU_FEATURES"] = ",".join(f"+{feature}" for feature in LLVM_FEATURES)
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA_")}  # they change the code
         command = [sys.executable, "-W", "ignore", "-m", "gridmodl.building", "--share"]
         workers = [
-            subprocess.Popen([*command, str(place)], env=os.environ | settings)  # noqa: S603
+            subprocess.Popen([*command, str(place)], env=kept | settings)  # noqa: S603
             for place in range(N_WORKERS)
         ]
         codes = [worker.wait() for worker in workers]

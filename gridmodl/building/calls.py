@@ -7,7 +7,6 @@ of the fuzzer, find all their kernels in the library.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -62,11 +61,6 @@ def _some(names: str, n: int = 60) -> dict[str, Any]:
     return {name: data[name] for name in names}
 
 
-def _has_sklearn() -> bool:
-    """Whether scikit-learn is installed."""
-    return find_spec("sklearn") is not None
-
-
 def _numbers(data: Mapping[str, Any]) -> Any:
     """Matrix of the columns x, z and c as numbers, for estimators."""
     return np.column_stack([data["x"], data["z"], np.unique(data["c"], return_inverse=True)[1]])
@@ -115,8 +109,7 @@ def numbers(criterion: str) -> None:
     many = _needed(criterion, "classes", (long // 4).astype(str))
     model = optimize(long, many, criterion=criterion, search=Search("merge", post_optimize=False))
     model.explain()  # too many parts for a search of all partitions: tries one more bound
-    if _has_sklearn():
-        GridDiscretizer(criterion=criterion).fit(_numbers(data), data["t"]).transform(_numbers(data))
+    GridDiscretizer(criterion=criterion).fit(_numbers(data), data["t"]).transform(_numbers(data))
     _averages(criterion, gaps, data["t"])
 
 
@@ -159,14 +152,13 @@ def categories(criterion: str) -> None:
     changing = _needed(criterion, "classes", changing)
     optimize([f"v{value}" for value in values], changing, criterion=criterion, stable_over=periods)
     optimize([f"v{i % 80}" for i in range(200)], _needed(criterion, "classes", np.arange(200) % 3), criterion=criterion)
-    if _has_sklearn():
-        for estimator in (
-            GridNaiveBayes(criterion=criterion),
-            GridNaiveBayes(criterion=criterion, weights="selective"),
-        ):
-            found = estimator.fit(_numbers(data), data["t"])
-            found.predict(_numbers(data))
-            found.predict_proba(_numbers(data))
+    for estimator in (
+        GridNaiveBayes(criterion=criterion),
+        GridNaiveBayes(criterion=criterion, weights="selective"),
+    ):
+        found = estimator.fit(_numbers(data), data["t"])
+        found.predict(_numbers(data))
+        found.predict_proba(_numbers(data))
 
 
 def grids(criterion: str) -> None:
@@ -183,10 +175,9 @@ def grids(criterion: str) -> None:
             model.explain(name)
         price(inputs, data[target], model.partitions, criterion=criterion)
     optimize({name: data[name] for name in "xd"}, data["t"], criterion=criterion, search=Search("algorithm3", effort=1))
-    if _has_sklearn():
-        X, search = _numbers(data), Search("diverse", effort=2, keep_optima=5)
-        GridClassifier(criterion=criterion, search=Search("vns", effort=1)).fit(X, data["t"]).predict_proba(X)
-        GridEnsembleClassifier(criterion=criterion, search=search).fit(X, data["t"]).predict_proba(X)
+    X, search = _numbers(data), Search("diverse", effort=2, keep_optima=5)
+    GridClassifier(criterion=criterion, search=Search("vns", effort=1)).fit(X, data["t"]).predict_proba(X)
+    GridEnsembleClassifier(criterion=criterion, search=search).fit(X, data["t"]).predict_proba(X)
 
 
 def pairs(criterion: str) -> None:
@@ -210,12 +201,11 @@ def pairs(criterion: str) -> None:
     rng = np.random.default_rng(4)
     matrix = rng.poisson(np.where((np.arange(14) % 2)[:, None] == np.arange(9) % 2, 1.5, 0.2))
     optimize(sparse.csr_matrix(matrix), criterion=criterion, search=few).typical_values("row")
-    if _has_sklearn():
-        found = GridCoclustering(criterion=criterion, search=few).fit(matrix[:8])
-        found.predict(np.tile(matrix[8:], (4, 1)))
-        labels = np.where(np.arange(14) < 6, np.arange(14) % 2, -1)
-        classifier = CoclusteringClassifier(unlabelled=-1, criterion=criterion, search=few)
-        classifier.fit(matrix, labels).predict_proba(matrix)
+    found = GridCoclustering(criterion=criterion, search=few).fit(matrix[:8])
+    found.predict(np.tile(matrix[8:], (4, 1)))
+    labels = np.where(np.arange(14) < 6, np.arange(14) % 2, -1)
+    classifier = CoclusteringClassifier(unlabelled=-1, criterion=criterion, search=few)
+    classifier.fit(matrix, labels).predict_proba(matrix)
 
 
 def joint_grids(criterion: str) -> None:
@@ -255,12 +245,11 @@ def grouped(criterion: str) -> None:
     from gridmodl import GridNaiveBayes, Search
 
     _targets(criterion, "grouped", "de")
-    if _has_sklearn():
-        data, search = _columns(), Search("vns", effort=1)
-        estimator = GridNaiveBayes(criterion=criterion, target_kind="grouped", search=search)
-        found = estimator.fit(_numbers(data), data["d"])
-        found.predict(_numbers(data))
-        found.predict_proba(_numbers(data))
+    data, search = _columns(), Search("vns", effort=1)
+    estimator = GridNaiveBayes(criterion=criterion, target_kind="grouped", search=search)
+    found = estimator.fit(_numbers(data), data["d"])
+    found.predict(_numbers(data))
+    found.predict_proba(_numbers(data))
 
 
 def numerical(criterion: str) -> None:
@@ -271,8 +260,7 @@ def numerical(criterion: str) -> None:
     data, few = _columns(), Search("vns", effort=1)
     for order in ("decreasing", "peak"):  # not that of the best grid, which would need no more kernels
         optimize(data["x"], data["z"], criterion=criterion, target_kind="numerical", monotone=order, search=few)
-    if _has_sklearn():
-        GridDiscretizer(criterion=criterion, target_kind="numerical").fit(_numbers(data), data["z"])
+    GridDiscretizer(criterion=criterion, target_kind="numerical").fit(_numbers(data), data["z"])
 
 
 def _target_grids(criterion: str, kind: str, targets: str) -> None:
