@@ -210,7 +210,7 @@ def test_fixed_bounds_bring_a_column_in(is_joint):
 def test_limits_that_cannot_be_kept():
     columns, y = sample()
     for limits, message in (
-        ({"fixed": {"x": [40.0]}}, "fixed of column 'x' has the bound 40.0, with no values"),
+        ({"fixed": {"x": [40.0]}}, "fixed of column 'x' has the bound 40, with no values"),
         ({"fixed": {"z": [1.0]}}, "column 'z' is categorical; fixed= is for intervals"),
         (
             {"fixed": {"x": [0.5, 1.5]}, "max_parts": 2},
