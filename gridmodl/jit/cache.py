@@ -29,6 +29,7 @@ SUFFIX = ".kernel"
 HEADER = b"gridmodl kernel 3\n"
 PARTIAL_SUFFIX = ".part"  # of files that are being written
 MAX_BYTES = 1 << 30  # all kernels and built-in criteria take about 10 MB
+UNCACHED = "kernels are compiled anew in every process"
 OWN_FOLDER = "set NUMBA_CACHE_DIR to a folder of your own that can be written to"
 MAX_WRITE_SECONDS = 3600.0  # older partial files are left over from a process that died
 
@@ -53,13 +54,13 @@ def read(name: str) -> Object | None:
     """The object of this `name` for this machine; None if there is none, and with a warning if it is damaged."""
     folder = cache_folder()
     if folder.refusal is not None:
-        _warn_uncached(f"{folder.refusal}; {OWN_FOLDER}")
+        _warn(f"{UNCACHED}: {folder.refusal}; {OWN_FOLDER}")
         return None
     file = _file_of(folder, name)
     try:
         content = read_trusted(file)
     except ForeignFileError as error:
-        _warn_foreign(error.strerror)
+        _warn(f"a compiled kernel is not loaded and is compiled again: {error.strerror}")
         return None
     except OSError:
         return None
@@ -67,7 +68,7 @@ def read(name: str) -> Object | None:
         os.utime(file)  # `purge_cache` deletes the least recently used files first
     found = parse(content)
     if found is None:
-        _warn_damaged(folder.path)
+        _warn(f"compiled kernels in {folder.path} are damaged and are compiled again")
     return found
 
 
@@ -101,7 +102,7 @@ def write(name: str, found: Object) -> None:
         _write_atomically(_file_of(folder, name), HEADER + hashlib.sha256(payload).digest() + payload)
         purge_cache()
     except OSError as error:
-        _warn_uncached(f"{folder.path} cannot be written to ({error.strerror}); {OWN_FOLDER}")
+        _warn(f"{UNCACHED}: {folder.path} cannot be written to ({error.strerror}); {OWN_FOLDER}")
 
 
 def _file_of(folder: CacheFolder, name: str) -> Path:
@@ -208,15 +209,6 @@ def cache_facts() -> dict[str, Any]:
 
 
 @functools.cache
-def _warn_uncached(reason: str) -> None:
-    warnings.warn(f"kernels are compiled anew in every process: {reason}", RuntimeWarning, stacklevel=2)
-
-
-@functools.cache
-def _warn_damaged(folder: Path) -> None:
-    warnings.warn(f"compiled kernels in {folder} are damaged and are compiled again", RuntimeWarning, stacklevel=2)
-
-
-@functools.cache
-def _warn_foreign(reason: str) -> None:
-    warnings.warn(f"a compiled kernel is not loaded and is compiled again: {reason}", RuntimeWarning, stacklevel=2)
+def _warn(text: str) -> None:
+    """Warn once in this process."""
+    warnings.warn(text, RuntimeWarning, stacklevel=2)
