@@ -27,7 +27,7 @@ COLUMNS = 80  # width of a terminal that does not report its width
 NOTICE_AFTER = 3.0  # seconds of compiling
 MAX_PAUSE = 1.0  # seconds; compiles with a shorter pause between them count as one
 NOTICE = (
-    "gridmodl: compiling the search: once for each criterion and kind of task, the next start finds it on disk "
+    "gridmodl: compiling the search: once for each kind of task, the next start finds it on disk "
     "(GRIDMODL_QUIET=1 hides this line)"
 )
 
