@@ -54,10 +54,10 @@ class Symbols:
         from gridmodl.jit.arguments import describe
         from gridmodl.jit.native import params_in
 
-        p = params_in(arguments)
-        if p is not None and p.criterion.name in INLINED:
-            terms = self.of_terms(p.criterion, describe(p.own))
-            self.kernels.setdefault((kernel, text, terms), (arguments, p))
+        params = params_in(arguments)
+        terms = {self.of_terms(p.criterion, describe(p.own)) for p in params if p.criterion.name in INLINED}
+        if len(terms) == 1:
+            self.kernels.setdefault((kernel, text, *terms), (arguments, params[0]))
 
 
 def _found(symbol: str | None, of: Any) -> str:

@@ -115,15 +115,15 @@ def steps_of(arguments: tuple[Any, ...]) -> tuple[NDArray[np.int64], list[Any]]:
     return np.array(steps, dtype=np.int64).reshape(-1, N_COLUMNS), types
 
 
-def path_to(arguments: tuple[Any, ...], wanted: type) -> tuple[int, ...] | None:
-    """Places that lead to the first instance of `wanted` in nested tuples."""
+def paths_to(arguments: tuple[Any, ...], wanted: type) -> list[tuple[int, ...]]:
+    """Places that lead to each instance of `wanted` in nested tuples."""
+    paths: list[tuple[int, ...]] = []
     for place, value in enumerate(arguments):
         if isinstance(value, wanted):
-            return (place,)
-        inner = path_to(value, wanted) if isinstance(value, tuple) else None
-        if inner is not None:
-            return (place, *inner)
-    return None
+            paths.append((place,))
+        elif isinstance(value, tuple):
+            paths += [(place, *path) for path in paths_to(value, wanted)]
+    return paths
 
 
 def load(address: int) -> int:

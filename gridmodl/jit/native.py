@@ -12,13 +12,14 @@ import hashlib
 import pickle
 import struct
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gridmodl.jit import cache, library
-from gridmodl.jit.arguments import describe, path_to, read_arguments, slots_of, steps_of
+from gridmodl.jit.arguments import describe, paths_to, read_arguments, slots_of, steps_of
 from gridmodl.jit.digest import Reachable, TermError, digest_of
 from gridmodl.jit.term_errors import compile_failure, failure
 from gridmodl.jit.watch import Watch
@@ -84,7 +85,7 @@ class Native:
     def __init__(self, code: Code, arguments: tuple[Any, ...], text: str, terms: Terms | None) -> None:
         self.code, self.text, self.terms = code, text, terms
         self.function = _entry(code.addresses["kernel"])
-        self.path = path_to(arguments, Params)
+        self.paths = paths_to(arguments, Params)
         self.steps, self.types = steps_of(arguments)
         self.at_steps = self.steps.ctypes.data
         self.reads_memory = len(self.steps) < N_SLOTS and len(slots_of(arguments)) < N_SLOTS
@@ -102,27 +103,27 @@ class Native:
         reader(buffers.result, buffers.error, given, buffers.out)
         if not buffers.integers[0]:
             return MISMATCH
-        p = None
-        if self.path is not None:
-            p = _at(arguments, self.path)
+        params = [_at(arguments, path) for path in self.paths]
+        for p in params:
             if p.addresses is None or (self.terms is not None and p.addresses is not self.terms):
                 return MISMATCH
-        return self._run(buffers.given, p)
+        return self._run(buffers.given, params)
 
     def run(self, arguments: tuple[Any, ...]) -> Any:
         """Run the kernel for canonical `arguments` of the right types and with terms, told by Python."""
         flat = np.array(slots_of(arguments), dtype=np.int64)
-        p = None if self.path is None else _at(arguments, self.path)
-        return self._run(ctypes.cast(flat.ctypes.data, ctypes.c_char_p), p)
+        params = [_at(arguments, path) for path in self.paths]
+        return self._run(ctypes.cast(flat.ctypes.data, ctypes.c_char_p), params)
 
-    def _run(self, slots: Any, p: Params | None) -> Any:
+    def _run(self, slots: Any, params: list[Params]) -> Any:
         buffers = _buffers
         if self.function(buffers.result, buffers.error, slots, buffers.out):
             raise _raised(buffers.status[1])
-        if p is not None and p.slots[FAILED]:
-            description, p.slots[FAILED] = int(p.slots[FAILED]), 0
-            term, error = FUNCTIONS[p.slots[FAILED_TERM]].__name__, _raised(description)
-            raise failure(f"term {term!r} of criterion {p.criterion.name!r}", error) from error
+        for p in params:
+            if p.slots[FAILED]:
+                description, p.slots[FAILED] = int(p.slots[FAILED]), 0
+                term, error = FUNCTIONS[p.slots[FAILED_TERM]].__name__, _raised(description)
+                raise failure(f"term {term!r} of criterion {p.criterion.name!r}", error) from error
         return _result(self.code.returns, buffers)
 
 
@@ -238,8 +239,19 @@ def loads_objects() -> bool:
     try:
         import gridmodl.jit.engine  # noqa: F401
     except ImportError:
+        _warn_of_plain_python()
         return False
     return True
+
+
+@functools.cache
+def _warn_of_plain_python() -> None:
+    warnings.warn(
+        "numba is not installed: what the library of kernels lacks, such as a criterion of your own, runs as plain "
+        "Python, which is slow",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 _loaded_code: dict[str, Code] = {}
@@ -257,6 +269,7 @@ def _saved_or_compiled(name: str, compiled: Callable[[Any, Any], Any]) -> Code |
         try:
             from gridmodl.jit import compiler
         except ImportError:
+            _warn_of_plain_python()
             return None
         if found is not None:  # it needs more than other libraries have
             compiler.register_symbols()
@@ -275,10 +288,9 @@ def _short(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def params_in(arguments: tuple[Any, ...]) -> Params | None:
-    """The `Params` among nested arguments, if there is one."""
-    path = path_to(arguments, Params)
-    return None if path is None else _at(arguments, path)
+def params_in(arguments: tuple[Any, ...]) -> list[Params]:
+    """All `Params` among nested arguments."""
+    return [_at(arguments, path) for path in paths_to(arguments, Params)]
 
 
 def _at(arguments: tuple[Any, ...], path: tuple[int, ...]) -> Params:

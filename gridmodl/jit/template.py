@@ -97,20 +97,21 @@ class Kernel:
 
     def _find_native(self, arguments: tuple[Any, ...], mode: str) -> Native | None:
         """The kernel in machine code, with terms for these arguments; None to run it as plain Python."""
-        uses_library, text, p = mode != "always", describe(arguments), params_in(arguments)
+        uses_library, text, params = mode != "always", describe(arguments), params_in(arguments)
         seconds = 0.0  # to compile what is missing
         if text in self._missing or not kernel_exists(self.kernel, text, uses_library):
             self._missing.add(text)
             seconds += self._compile_seconds
-        if p is not None and not terms_exist(p, uses_library):
+        if not all(terms_exist(p, uses_library) for p in params):
             seconds += TERM_SECONDS
         if seconds and mode == "auto":
             if self._seconds + max(pace.expected, expected_seconds(arguments)) <= patience.share * seconds:
                 return None
             patience.halve()
-        if p is not None and not give_addresses(p, uses_library):
+        if not all(give_addresses(p, uses_library) for p in params):
             return None
-        terms, natives = None if p is None else p.addresses, self._natives[uses_library]
+        given, natives = {id(p.addresses): p.addresses for p in params}, self._natives[uses_library]
+        terms = next(iter(given.values())) if len(given) == 1 else None  # that may be written into the kernel
         for native in natives:  # `p` had no addresses yet
             if native.text == text and native.terms in (None, terms):
                 return native

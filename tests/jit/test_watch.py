@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 from gridmodl import Criterion, optimize, price
+from gridmodl.criteria.information import Aic
 from gridmodl.jit import template
 from gridmodl.jit.digest import TermError
+from gridmodl.jit.tiers import compile_as
 from gridmodl.pricing import price_parts
+from gridmodl.terms import Cell, Problem, cell, params_record
 
 X, Y = list(range(8)), [0] * 4 + [1] * 4
 
@@ -219,3 +222,18 @@ def test_arrays_are_compared_by_their_values():
     assert template.bind(price_parts, made.criterion).plain is bound
     made.helper.TABLE[1] = np.nan
     assert template.bind(price_parts, made.criterion).plain is not bound
+
+
+def _two_costs(p, q, counts):
+    return cell(p, Cell(counts, 3, 0)) + 100.0 * cell(q, Cell(counts, 3, 0))
+
+
+@pytest.mark.parametrize("mode", ["never", "always", "native"])
+def test_a_kernel_may_have_two_records_of_a_criterion(mode):
+    """As the average has of priors and prices: both call their terms."""
+    records = [params_record(Aic(), Problem("classes", 3, 1, np.array([1, 2]))) for _ in range(2)]
+    with compile_as(mode):
+        found = template.bind(_two_costs, Aic)(*records, np.array([1, 2]))
+    one = Aic.cell(records[0], Cell(np.array([1, 2]), 3, 0))
+    assert found == one + 100.0 * one
+    assert one > 0.0
