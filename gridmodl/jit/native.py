@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import functools
 import hashlib
+import operator
 import pickle
 import struct
 import threading
@@ -74,6 +75,8 @@ class Native:
     ----------
     code : Code
         Its machine code.
+    criterion : subclass of Criterion, optional
+        Whose terms it calls; None for a kernel that calls none.
     arguments : tuple
         Canonical arguments.
     text : str
@@ -82,8 +85,10 @@ class Native:
         Those that are written into it; None for a kernel that calls terms by their addresses, or none at all.
     """
 
-    def __init__(self, code: Code, arguments: tuple[Any, ...], text: str, terms: Terms | None) -> None:
-        self.code, self.text, self.terms = code, text, terms
+    def __init__(
+        self, code: Code, criterion: type[Criterion] | None, arguments: tuple[Any, ...], text: str, terms: Terms | None
+    ) -> None:
+        self.code, self.criterion, self.text, self.terms = code, criterion, text, terms
         self.function = _entry(code.addresses["kernel"])
         self.paths = paths_to(arguments, Params)
         self.steps, self.types = steps_of(arguments)
@@ -106,6 +111,8 @@ class Native:
         params = [_at(arguments, path) for path in self.paths]
         for p in params:
             if p.addresses is None or (self.terms is not None and p.addresses is not self.terms):
+                return MISMATCH
+            if p.criterion is not self.criterion and self.criterion is not None:
                 return MISMATCH
         return self._run(buffers.given, params)
 
@@ -188,18 +195,32 @@ def _reader() -> Any:
 # Where code is found.
 
 
+def with_terms_of(criterion: type[Criterion], value: Any) -> Any:
+    """`value`, in which each `Params` of another criterion has the terms of this one, and the same fields."""
+    if isinstance(value, Params):
+        return value if value.criterion is criterion else Params.of(criterion, value.own)
+    if not isinstance(value, tuple):
+        return value
+    new = [with_terms_of(criterion, item) for item in value]
+    if all(map(operator.is_, new, value)):
+        return value
+    record: Any = value
+    return record._replace(**dict(zip(record._fields, new, strict=True))) if hasattr(record, "_fields") else tuple(new)
+
+
 def find_native(
-    kernel: Callable[..., Any], arguments: tuple[Any, ...], text: str, terms: Terms | None, uses_library: bool
-) -> Native | None:
+    kernel: Callable[..., Any], criterion: type[Criterion] | None, arguments: tuple[Any, ...], text: str,
+    terms: Terms | None, uses_library: bool,
+) -> Native | None:  # fmt: skip
     """The kernel for arguments of this signature, compiled if it must be; None where numba is not installed."""
     if symbols is not None:
         symbols.hear(kernel, text, arguments)
     if terms is not None and uses_library:
         inlined = library.find_kernel(kernel, text, terms.name)
         if inlined is not None:
-            return Native(Code(*inlined), arguments, text, terms)
+            return Native(Code(*inlined), criterion, arguments, text, terms)
     code = kernel_code(kernel, arguments, text, uses_library)
-    return None if code is None else Native(code, arguments, text, None)
+    return None if code is None else Native(code, criterion, arguments, text, None)
 
 
 def kernel_code(kernel: Callable[..., Any], arguments: tuple[Any, ...], text: str, uses_library: bool) -> Code | None:

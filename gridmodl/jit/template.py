@@ -38,6 +38,7 @@ from gridmodl.jit.native import (
     naming,
     params_in,
     terms_exist,
+    with_terms_of,
 )
 from gridmodl.jit.term_errors import run_failure
 from gridmodl.jit.tiers import TERM_SECONDS, compile_mode, compile_seconds, expected_seconds, pace, patience
@@ -90,6 +91,8 @@ class Kernel:
                 if answer is not MISMATCH:
                     return answer
             arguments = canonical(arguments)
+            if self.criterion is not None:
+                arguments = with_terms_of(self.criterion, arguments)
             found = self._find_native(arguments, mode)
             if found is not None:
                 return found.run(arguments)
@@ -115,7 +118,7 @@ class Kernel:
         for native in natives:  # `p` had no addresses yet
             if native.text == text and native.terms in (None, terms):
                 return native
-        made = find_native(self.kernel, arguments, text, terms, uses_library)
+        made = find_native(self.kernel, self.criterion, arguments, text, terms, uses_library)
         if made is not None:
             self._missing.discard(text)
             natives[:] = [made, *(old for old in natives if old.text != text)]

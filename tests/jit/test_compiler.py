@@ -82,7 +82,7 @@ def compiled(kernel, *arguments):
     arguments = canonical(arguments)
     found = compiler.compile_kernel(kernel, arguments, f"test_{next(numbers)}", this_processor())
     code = Code(load_object(found.code, found.symbols, found.needs), found.returns)
-    return Native(code, arguments, describe(arguments), None)
+    return Native(code, None, arguments, describe(arguments), None)
 
 
 def test_literal_arguments_compile_nothing_more():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gridmodl import Criterion, optimize, price
-from gridmodl.criteria.information import Aic
+from gridmodl.criteria.information import Aic, Bic
 from gridmodl.jit import template
 from gridmodl.jit.digest import TermError
 from gridmodl.jit.tiers import compile_as
@@ -237,3 +237,13 @@ def test_a_kernel_may_have_two_records_of_a_criterion(mode):
     one = Aic.cell(records[0], Cell(np.array([1, 2]), 3, 0))
     assert found == one + 100.0 * one
     assert one > 0.0
+
+
+@pytest.mark.parametrize("mode", ["never", "always", "native"])
+def test_a_kernel_calls_the_terms_that_it_is_bound_to(mode):
+    """Not those of the criterion that `p` was made for."""
+    p = params_record(Aic(), Problem("classes", 3, 1, np.array([1, 2])))
+    with compile_as(mode):
+        first, found, again = (template.bind(_two_costs, one)(p, p, np.array([1, 2])) for one in (Aic, Bic, Aic))
+    assert first == again == 101.0 * Aic.cell(p, Cell(np.array([1, 2]), 3, 0))
+    assert found == 101.0 * Bic.cell(p, Cell(np.array([1, 2]), 3, 0)) != first
