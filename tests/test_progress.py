@@ -216,9 +216,9 @@ import numba, numpy as np
 import gridmodl
 from gridmodl import progress
 from gridmodl.clock import Clock
-import gridmodl.jit.compiler
+from gridmodl.jit.compiler import compiling
 progress.SHOWN_AFTER = 0.0
-with progress.showing(True, Clock()):
+with progress.showing(True, Clock()), compiling():
     numba.njit(lambda a: np.median(np.sort(a)[np.argsort(a)]))(np.arange(3.0))
 rng = np.random.default_rng(0)
 x = rng.normal(size=100_000)

@@ -65,7 +65,8 @@ def doors_of(column: Column) -> dict[str, Any]:
         return category_doors(column.objects(), column.values, column.type, ordered=True)
     doors = other_doors(column.objects(), column.type)
     if column.type == "float32":  # numbers of Python have 64 bits, and a bound is of the column's own type
-        doors = {name: rows for name, rows in doors.items() if name not in OF_OBJECTS}
+        is_list = column.container == "list"
+        doors = {name: rows for name, rows in doors.items() if (name in OF_OBJECTS) == is_list}
     if column.kind == "categorical":
         doors |= category_doors(column.objects(), column.values, column.type, ordered=False)
     return doors
