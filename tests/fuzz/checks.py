@@ -394,7 +394,8 @@ def _lies(model: Model) -> Any:
     ):  # of these, the search is done again
         higher = tuple(total + off for total in certificate.totals)
         yield "higher totals", replace(model, certificate=replace(certificate, totals=higher))
-    if partition.n_parts > 1 + partition.n_special + (partition.missing is not None):
+    of_no_class = np.count_nonzero((partition.counts.sum(axis=1) == 0) & (partition.rows > 0))  # may not be priced
+    if partition.n_parts - of_no_class > 1 + partition.n_special + (partition.missing is not None):
         yield "fewer parts than it has", replace(model, certificate=replace(certificate, max_parts=1))
 
 
