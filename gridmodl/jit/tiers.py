@@ -32,7 +32,7 @@ SECONDS_PER_INSTRUCTION = 0.001  # to compile one instruction of byte code
 SECONDS_PER_ELEMENT = 2e-6  # to read one array element in plain Python
 TERM_SECONDS = 0.8  # to load numba and compile the terms of a criterion
 MAX_COMPILE_SECONDS = 2.5  # large kernels share helpers with others, which are often compiled already
-MIN_PATIENCE = 0.2  # lowest value of `Patience.share`
+MIN_PATIENCE = 0.05  # lowest value of `Patience.share`
 
 
 def compile_seconds(n_instructions: int) -> float:
@@ -43,12 +43,13 @@ def compile_seconds(n_instructions: int) -> float:
 class Patience:
     """Plain run time that a kernel may use, as a share of its compile time; one instance per process.
 
-    The share halves whenever a kernel exceeds it. A grid search calls a dozen kernels in turn, and with a share of its
+    The share halves whenever a kernel exceeds it. It begins low: a kernel compiles once for all criteria, and with a share
+    of 1 half of a first joint search was plain Python. A grid search calls a dozen kernels in turn, and with a share of its
     own each of them would waste its full plain time before it is compiled.
     """
 
     def __init__(self) -> None:
-        self.share = 1.0
+        self.share = 0.4
 
     def halve(self) -> None:
         """Halve the share, because a kernel has exceeded it."""

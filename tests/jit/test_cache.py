@@ -461,9 +461,9 @@ from gridmodl.pricing import price_parts
 from gridmodl.jit import template
 asked = []
 old = template.find_native
-def noting(kernel, arguments, text, *rest):
+def noting(kernel, criterion, arguments, text, *rest):
     asked.append(text)
-    return old(kernel, arguments, text, *rest)
+    return old(kernel, criterion, arguments, text, *rest)
 template.find_native = noting
 there = lambda: kernel_exists(price_parts, text, False)
 """
