@@ -43,9 +43,9 @@ def compile_seconds(n_instructions: int) -> float:
 class Patience:
     """Plain run time that a kernel may use, as a share of its compile time; one instance per process.
 
-    The share halves whenever a kernel exceeds it. It begins low: a kernel compiles once for all criteria, and with a share
-    of 1 half of a first joint search was plain Python. A grid search calls a dozen kernels in turn, and with a share of its
-    own each of them would waste its full plain time before it is compiled.
+    The share halves whenever a kernel exceeds it. It begins low: a kernel compiles once for all criteria, and with a
+    share of 1 half of a first joint search was plain Python. A grid search calls a dozen kernels in turn, and with a
+    share of its own each of them would waste its full plain time before it is compiled.
     """
 
     def __init__(self) -> None:
