@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fuzz.cases import make_case
 
 import gridmodl
 from gridmodl.criteria import gridmodl_criteria
@@ -114,3 +115,29 @@ def test_threads_find_the_same(others):
     both = [gridmodl.optimize_each(table, target, n_jobs=n) for n in (1, 2)]
     assert [m.cost for m in both[0].values()] == [m.cost for m in both[1].values()]
     assert others == []
+
+
+def outcome(case):
+    """Cost and parts of a case of the fuzzer, or its error."""
+    try:
+        model = case.optimized()
+    except (TypeError, ValueError) as error:
+        return str(error)
+    parts = model.all_partitions.items()
+    return [model.cost, model.null_cost, *((n, p.bounds.tolist(), p.groups, p.counts.tolist()) for n, p in parts)]
+
+
+def test_cases_of_the_fuzzer_find_all_kernels_in_the_library(others):
+    """And the last bit of plain Python, but for two criteria, as Python has a log of the gamma function of its own."""
+    cases = [make_case(7, number)[0] for number in range(400)]
+    cases = [case for case in cases if case.kind not in ("each", "baseline")]
+    with compile_as("auto"):
+        found = [outcome(case) for case in cases]
+    assert others == []
+    with compile_as("never"):
+        plain = [outcome(case) for case in cases]
+    for case, one, other in zip(cases, found, plain, strict=True):
+        if getattr(case.criterion, "name", case.criterion) in ("g2", "x2"):
+            assert one[:2] == pytest.approx(other[:2], rel=1e-12)
+        else:
+            assert repr(one) == repr(other), case
